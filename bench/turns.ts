@@ -13,7 +13,7 @@ import { startFakeTelegram } from "../test/support/fake-telegram/fake-telegram.t
 import { type Result, median, percentile } from "./measure.ts";
 import { productionMegabytes } from "./production-size.ts";
 import type { TurnFigures, TurnLoad } from "./turns-gateway.ts";
-import { GATEWAY_FLAGS } from "../src/cli/rpc/gateway-client.ts";
+import { GATEWAY_FLAGS } from "../src/cli/gateway-client.ts";
 
 const BIN = fileURLToPath(new URL("../bin/holdfast.js", import.meta.url));
 const GATEWAY = fileURLToPath(new URL("./turns-gateway.ts", import.meta.url));

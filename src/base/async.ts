@@ -66,6 +66,22 @@ export function createKeyedMutex(): KeyedMutex {
   };
 }
 
+const AT_A_TIME = 32;
+
+/** Runs a task for each item, 32 at a time; the results are in the order of the items. */
+export async function inParallel<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += AT_A_TIME) {
+    results.push(...(await Promise.all(items.slice(start, start + AT_A_TIME).map(task))));
+  }
+  return results;
+}
+
+/** `await using _closing = closing(store)`: closes it at the end of the block. */
+export function closing(resource: { close(): unknown } | undefined): AsyncDisposable {
+  return { [Symbol.asyncDispose]: async () => void (await resource?.close()) };
+}
+
 /** Resolves to `TOO_LATE` if the work takes longer. The work itself continues. */
 
 export const TOO_LATE = Symbol("too late");

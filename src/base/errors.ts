@@ -82,6 +82,17 @@ export function reportError(error: unknown): ErrorReport {
   };
 }
 
+/** Undefined if the work fails with an error of one of these kinds or codes. */
+export async function undefinedOn<T>(work: Promise<T>, ...expected: readonly string[]): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof HoldfastError && [error.kind, error.code].some((name) => expected.includes(name)))
+      return undefined;
+    throw error;
+  }
+}
+
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

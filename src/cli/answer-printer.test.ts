@@ -31,7 +31,7 @@ afterEach(() => {
 
 describe("an answer on a terminal", () => {
   it("is streamed once", () => {
-    const printer = createAnswerPrinter({ interactive: true, sessionId: "aaaaaaaa-1" });
+    const printer = createAnswerPrinter(true, "aaaaaaaa-1");
     for (const event of [text("\nI look. "), tool("start"), tool("end", true), text("Two "), text("files.")]) {
       printer.onEvent(event);
     }
@@ -42,14 +42,14 @@ describe("an answer on a terminal", () => {
   });
 
   it("is printed again if the final text differs", () => {
-    const printer = createAnswerPrinter({ interactive: true, sessionId: undefined });
+    const printer = createAnswerPrinter(true, undefined);
     printer.onEvent(text("[[reply_to:7]] hi \u0007"));
     printer.end({ outcome: "answered", text: "hi there" });
     expect(out).toBe("[[reply_to:7]] hi \\u0007\nhi there\n");
   });
 
   it("names attachments once", () => {
-    const printer = createAnswerPrinter({ interactive: true, sessionId: undefined });
+    const printer = createAnswerPrinter(true, undefined);
     printer.onEvent(text("MEDIA:./a.png"));
     printer.end({ outcome: "answered", media: ["./a.png", "./b.png"] });
     expect(out).toBe("MEDIA:./a.png\nMEDIA:./b.png\n");
@@ -57,7 +57,7 @@ describe("an answer on a terminal", () => {
   });
 
   it("announces a new window and names the previous one", () => {
-    const printer = createAnswerPrinter({ interactive: true, sessionId: "aaaaaaaa-1" });
+    const printer = createAnswerPrinter(true, "aaaaaaaa-1");
     printer.end({ outcome: "command", text: "done", sessionId: "bbbbbbbb-2" });
     printer.end({ outcome: "silent", sessionId: "bbbbbbbb-2" });
     expect(talk.match(/New window bbbbbbbb\. .*\/back aaaaaaaa/g)).toHaveLength(1);
@@ -65,7 +65,7 @@ describe("an answer on a terminal", () => {
   });
 
   it("announces it after other commands, but not twice", () => {
-    const printer = createAnswerPrinter({ interactive: true, sessionId: "aaaaaaaa-1" });
+    const printer = createAnswerPrinter(true, "aaaaaaaa-1");
     printer.end({ outcome: "command", text: "This session has a name." });
     printer.end({ outcome: "answered", text: "hello", sessionId: "bbbbbbbb-2" });
     printer.end({ outcome: "command", text: "Back at window aaaaaaaa", sessionId: "aaaaaaaa-1" });
@@ -76,7 +76,7 @@ describe("an answer on a terminal", () => {
 
 describe("an answer on a pipe", () => {
   it("is printed whole, with notices on stderr", () => {
-    const printer = createAnswerPrinter({ interactive: false, sessionId: undefined });
+    const printer = createAnswerPrinter(false, undefined);
     printer.onEvent(text("he"));
     printer.onEvent({ type: "turn.notice", ...turn, text: "a fresh session" });
     printer.end({ outcome: "answered", text: "hello" });

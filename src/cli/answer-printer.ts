@@ -9,23 +9,14 @@ import { print, style, talk, talkStyled } from "./output.ts";
 import { printable, printableLine } from "../base/text.ts";
 import type { RpcEvent } from "../rpc/protocol.ts";
 import { failureText } from "../turn/turn-errors.ts";
-import type { TurnEnd, Withheld } from "../turn/pipeline.ts";
+import type { TurnEnd } from "../turn/pipeline.ts";
 
-export interface AnswerPrinter {
-  readonly onEvent: (event: RpcEvent) => void;
-  readonly end: (
-    end: Pick<TurnEnd, "sessionId" | "outcome" | "media" | "withheld"> & { text?: string | undefined },
-  ) => void;
-}
+export type AnswerPrinter = ReturnType<typeof createAnswerPrinter>;
+
+type Ended = Pick<TurnEnd, "sessionId" | "media" | "withheld"> & { outcome: string; text?: string | undefined };
 
 /** `sessionId` is the window that is open before the first message. */
-export function createAnswerPrinter({
-  interactive,
-  sessionId,
-}: {
-  interactive: boolean;
-  sessionId: string | undefined;
-}): AnswerPrinter {
+export function createAnswerPrinter(interactive: boolean, sessionId: string | undefined) {
   let shown = "";
   let window = sessionId;
 
@@ -34,7 +25,7 @@ export function createAnswerPrinter({
   };
 
   return {
-    onEvent: (event) => {
+    onEvent: (event: RpcEvent): void => {
       if (event.type === "turn.notice") talk(event.text);
       if (!interactive) return;
       if (event.type === "turn.text") {
@@ -51,7 +42,7 @@ export function createAnswerPrinter({
         talkStyled(style("dim", "· shortening the conversation"));
       }
     },
-    end: (ended) => {
+    end: (ended: Ended): void => {
       const { text, media = [], sessionId: current } = ended;
       finishLine();
       const isShown = text !== undefined && withoutBlanks(shown).includes(withoutBlanks(text));
@@ -91,15 +82,8 @@ export function mediaLine(ref: string): string {
   return `MEDIA:${ref}`;
 }
 
-interface ShownEnd {
-  outcome: string;
-  text?: string | undefined;
-  media?: readonly string[] | undefined;
-  withheld?: Withheld | undefined;
-}
-
 /** Explains a turn that shows nothing; undefined for any other. */
-export function silenceText({ outcome, text, media, withheld }: ShownEnd): string | undefined {
+export function silenceText({ outcome, text, media, withheld }: Ended): string | undefined {
   if (withheld === "send-policy") {
     return "The answer was not delivered: the session's send policy is deny. `holdfast history` shows it, `/send on` allows answers again.";
   }

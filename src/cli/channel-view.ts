@@ -2,15 +2,10 @@
 import type { ChannelStatus } from "../channels/channel.ts";
 import { type HoldfastConfig, configuredAccounts } from "../config/config.ts";
 import { findGateway } from "../gateway/runtime-file.ts";
+import type { ResultOf } from "../rpc/contract.ts";
 import { style, talk } from "./output.ts";
 
-export interface ChannelRow {
-  channel: string;
-  accountId: string;
-  /** Undefined for an account that could not be opened. */
-  agentId?: string | undefined;
-  status: ChannelStatus;
-}
+export type ChannelRow = ResultOf<"channels.status">["channels"][number];
 
 const LABELS: Readonly<Record<string, string>> = {
   telegram: "Telegram",

@@ -36,6 +36,11 @@ export interface OptionSpec {
   isRisky?: true | undefined;
 }
 
+/** Options of a command, by the type of their values. */
+export type Flags<Name extends string> = { [Key in Name]?: boolean | undefined };
+export type Texts<Name extends string> = { [Key in Name]?: string | undefined };
+export type Counts<Name extends string> = { [Key in Name]?: number | undefined };
+
 type Given<Specs extends OptionSpecs> = { [Name in keyof Specs]?: ValueOf<Specs[Name]> };
 type ValueOf<Spec extends OptionSpec> = Spec extends { choices: readonly (infer Choice)[] }
   ? Choice

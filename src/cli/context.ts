@@ -1,32 +1,31 @@
 /** What most commands start with: the home, the configuration and an open agent. */
 import { resolve } from "node:path";
-import { HoldfastError } from "../base/errors.ts";
+import { closing } from "../base/async.ts";
+import { HoldfastError, undefinedOn } from "../base/errors.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { resolveHome } from "../config/layout.ts";
 import { loadConfig } from "../config/load.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { openAgent } from "../compose/agent.ts";
+import type { Flags, Texts } from "./command.ts";
 
 export interface Setup {
   home: string;
   config: HoldfastConfig;
 }
 
-export interface AgentOptions {
-  agent?: string | undefined;
-  store?: string | undefined;
-}
+export type AgentOptions = Texts<"agent" | "store">;
 
-export async function loadSetup(): Promise<Setup> {
+/** Also where the settings come from: see `loadConfig`. */
+export async function loadSetup() {
   const home = resolveHome();
-  const { config } = await loadConfig({ env: process.env, cwd: process.cwd(), home });
-  return { home, config };
+  return { home, ...(await loadConfig({ env: process.env, cwd: process.cwd(), home })) };
 }
 
 /** Opens the agent, runs the task and closes the agent. */
 export async function withAgent<T>(
-  options: AgentOptions & { create?: boolean | undefined },
+  options: AgentOptions & Flags<"create">,
   task: (agent: AgentHandle, setup: Setup) => Promise<T>,
 ): Promise<T> {
   const setup = await loadSetup();
@@ -37,11 +36,8 @@ export async function withAgent<T>(
     storePath: options.store === undefined ? undefined : resolve(options.store),
     create: options.create ?? false,
   });
-  try {
-    return await task(agent, setup);
-  } finally {
-    await agent.store.close();
-  }
+  await using _closing = closing(agent.store);
+  return await task(agent, setup);
 }
 
 /** Runs the task on an agent of the setup; undefined if the agent has no store yet. */
@@ -50,21 +46,17 @@ export async function withExistingAgent<T>(
   agentId: string,
   task: (agent: AgentHandle) => Promise<T>,
 ): Promise<T | undefined> {
-  try {
-    const agent = await openAgent({ ...setup, agentId, create: false });
-    try {
-      return await task(agent);
-    } finally {
-      await agent.store.close();
-    }
-  } catch (error) {
-    if (isStoreMissing(error)) return undefined;
-    throw error;
-  }
+  const agent = await undefinedOn(openAgent({ ...setup, agentId, create: false }), STORE_MISSING);
+  if (agent === undefined) return undefined;
+  await using _closing = closing(agent.store);
+  return await task(agent);
 }
 
+/** The code of the error for an agent that has no store yet. */
+export const STORE_MISSING = "store-not-found";
+
 export function isStoreMissing(error: unknown): error is HoldfastError {
-  return error instanceof HoldfastError && error.code === "store-not-found";
+  return error instanceof HoldfastError && error.code === STORE_MISSING;
 }
 
 /** Refuses ids that normalizing would silently turn into another agent's id. */
@@ -76,7 +68,7 @@ export function assertAgentId(agentId: string | undefined): void {
 }
 
 /** Asks before a destructive command, unless `--yes` was given. */
-export async function confirm(question: string, options: { yes?: boolean | undefined }): Promise<void> {
+export async function confirm(question: string, options: Flags<"yes">): Promise<void> {
   if (options.yes === true) return;
   if (process.stdin.isTTY && process.stderr.isTTY) {
     const { createInterface } = await import("node:readline/promises");

@@ -1,4 +1,5 @@
 /** The commands for the gateway, turns, channels and agents. Each loads its code when it runs. */
+import { CHANNEL_NAMES, ENGINE_NAMES } from "../config/choices.ts";
 import { type Command, type OptionSpecs, defineCommand, AGENT, JSON_OUTPUT } from "./command.ts";
 
 const MESSAGE = {
@@ -8,8 +9,6 @@ const MESSAGE = {
 const ACCOUNT = {
   account: { type: "text", value: "id", description: "the account (default: the only one, else `default`)" },
 } as const satisfies OptionSpecs;
-
-const CHANNELS = ["telegram", "discord", "whatsapp"] as const;
 
 const LOCAL = {
   local: { type: "flag", description: "answer in this process, without the gateway" },
@@ -168,7 +167,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
       engine: {
         type: "text",
         value: "name",
-        choices: ["claude-code", "model", "echo"],
+        choices: ENGINE_NAMES,
         description: "claude-code, model or echo",
       },
       workspace: { type: "text", value: "path", description: "the folder it works in (default: a new one)" },
@@ -187,7 +186,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     summary: "link an account by scanning a code (WhatsApp)",
     options: {
       ...JSON_OUTPUT,
-      channel: { type: "text", value: "name", choices: CHANNELS, description: "the channel (default: whatsapp)" },
+      channel: { type: "text", value: "name", choices: CHANNEL_NAMES, description: "the channel (default: whatsapp)" },
       ...ACCOUNT,
     },
     run: async (_, options) => await (await import("./commands/channels.ts")).login(options),
@@ -198,7 +197,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     summary: "list people who wait for approval",
     options: {
       ...JSON_OUTPUT,
-      channel: { type: "text", value: "name", choices: CHANNELS, description: "only this channel" },
+      channel: { type: "text", value: "name", choices: CHANNEL_NAMES, description: "only this channel" },
     },
     run: async (_, options) => await (await import("./commands/channels.ts")).pending(options),
   }),

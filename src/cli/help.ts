@@ -3,50 +3,35 @@ import { type Command, type OptionSpec, optionName } from "./command.ts";
 import { wrapWords } from "./text-width.ts";
 
 /** One line per command group, in the order in which a newcomer needs them. */
-const OVERVIEW: readonly (readonly [title: string, rows: readonly (readonly [string, string])[]])[] = [
-  [
-    "Talk",
-    [
-      ["chat", "talk to an agent in the terminal"],
-      ["agent -m <text>", "send one message and print the answer"],
-      ["message send", "send a message to a chat, without an agent"],
-    ],
-  ],
-  [
-    "Look back",
-    [
-      ["sessions", "list sessions; show, rename, reset, export or archive one"],
-      ["history [session]", "read a conversation"],
-      ["handoff", "notes that one conversation leaves for the next"],
-    ],
-  ],
-  [
-    "Claude Code",
-    [
-      ["cc", "list, choose, run and resume Claude Code sessions; costs"],
-      ["hooks", "call Holdfast or your own code when something happens"],
-      ["mcp", "give Claude Code your sessions, memory and search as tools"],
-    ],
-  ],
-  [
-    "Run and watch",
-    [
-      ["gateway", "serve channels and the web page; start, stop, logs"],
-      ["ps", "what is running now"],
-      ["status, health", "agents, sessions, channels; problems"],
-      ["agents, channels", "add agents; connect Telegram, Discord, WhatsApp"],
-    ],
-  ],
-  [
-    "Set up",
-    [
-      ["config", "show and change settings"],
-      ["doctor, selftest", "find and repair damage; test crash safety on this machine"],
-      ["completion <shell>", "completion for bash, zsh or fish"],
-      ["version", "print the version"],
-    ],
-  ],
-];
+const OVERVIEW: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Talk: {
+    chat: "talk to an agent in the terminal",
+    "agent -m <text>": "send one message and print the answer",
+    "message send": "send a message to a chat, without an agent",
+  },
+  "Look back": {
+    sessions: "list sessions; show, rename, reset, export or archive one",
+    "history [session]": "read a conversation",
+    handoff: "notes that one conversation leaves for the next",
+  },
+  "Claude Code": {
+    cc: "list, choose, run and resume Claude Code sessions; costs",
+    hooks: "call Holdfast or your own code when something happens",
+    mcp: "give Claude Code your sessions, memory and search as tools",
+  },
+  "Run and watch": {
+    gateway: "serve channels and the web page; start, stop, logs",
+    ps: "what is running now",
+    "status, health": "agents, sessions, channels; problems",
+    "agents, channels": "add agents; connect Telegram, Discord, WhatsApp",
+  },
+  "Set up": {
+    config: "show and change settings",
+    "doctor, selftest": "find and repair damage; test crash safety on this machine",
+    "completion <shell>": "completion for bash, zsh or fish",
+    version: "print the version",
+  },
+};
 
 /** By command or group. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -65,11 +50,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function programHelp(): string {
-  const left = Math.max(...OVERVIEW.flatMap(([, rows]) => rows.map(([name]) => name.length)));
+  const groups = Object.entries(OVERVIEW).map(([title, rows]) => [title, Object.entries(rows)] as const);
+  const left = Math.max(...groups.flatMap(([, rows]) => rows.map(([name]) => name.length)));
   return [
     "Usage: holdfast <command> [options]",
     "",
-    ...OVERVIEW.flatMap(([title, rows]) => [title, ...columns(rows, left), ""]),
+    ...groups.flatMap(([title, rows]) => [title, ...columns(rows, left), ""]),
     ...examples(""),
     "",
     "`holdfast help <command>` explains a command and its options.",

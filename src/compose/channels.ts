@@ -8,11 +8,11 @@ import { HoldfastError, errorMessage, fileError, isOutOfFiles } from "../base/er
 import { readFileIfPresent } from "../base/files.ts";
 import type { Logger } from "../base/log.ts";
 import type { AccountOptions, Channel, ChannelStatus } from "../channels/channel.ts";
+import type { ChannelName } from "../config/choices.ts";
 import {
   type ChannelAccountConfig,
   type HoldfastConfig,
   type TokenConfig,
-  type ChannelName,
   configuredAccounts,
 } from "../config/config.ts";
 import { type Environment, channelLayout, channelsFolder } from "../config/layout.ts";

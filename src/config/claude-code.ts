@@ -1,100 +1,11 @@
 /** The settings of Claude Code: how it is started, which data it sees, and how a session is chosen for a task. */
+import type { z } from "zod";
+import type { claudeCodeSchema } from "./schema-claude-code.ts";
+import type { WithDefaults } from "./schema-parts.ts";
 
-export interface ClaudeCodeConfig {
-  /** The program to start. */
-  command: string;
-  /** Default: Claude Code's own. */
-  model?: string;
-  permissionMode?: "default" | "acceptEdits" | "plan" | "bypassPermissions";
-  /** Tools that need no permission, in addition to Holdfast's own. */
-  allowedTools: string[];
-  /** Budget of one session. Selection takes into account how much of it is used. */
-  maxBudgetUsd: number;
-  maxTurns?: number;
-  /** Time limit of a task. */
-  timeoutMinutes: number;
-  /** A persistent session without a message for this long is stopped. */
-  idleTimeoutMinutes: number;
-  /** How often a running task reports its progress. */
-  progressSeconds: number;
-  sessionSelection: SessionSelectionConfig;
-  /** What the MCP bridge offers to Claude Code. */
-  mcp: McpConfig;
-  /** Copies of transcripts that Claude Code is about to delete. */
-  archive: NativeArchiveConfig;
-}
+type ClaudeCodeFile = z.output<typeof claudeCodeSchema>;
 
-export interface McpConfig {
-  exposeMemory: boolean;
-  exposeConversation: boolean;
-  projectStatusEnabled: boolean;
-  sessionListEnabled: boolean;
-}
-
-interface NativeArchiveConfig {
-  /** How many days before their deletion transcripts are copied. */
-  daysBefore: number;
-  /** Replace secrets in the copies. */
-  redact: boolean;
-}
-
-export interface SessionSelectionConfig {
-  /** False: compare tasks without a model. */
-  enabled: boolean;
-  /** `provider/model`. Default: compare tasks without a model. */
-  relevanceModel?: string;
-  relevanceMaxTokens: number;
-  relevanceTimeoutMs: number;
-  /**
-   * `own`: the agent's sessions. `all`: also sessions that people started. Default: `all` for a person at the
-   * command line or the web page, `own` for an agent.
-   */
-  candidates?: "own" | "all";
-  /** A session with at least this score is resumed. */
-  resumeThreshold: number;
-  scoring: SelectionScoring;
-}
-
-/** The five parts add up to 1. */
-export interface SelectionScoring {
-  branchMatch: number;
-  /** Points by hours since the last use. The first matching row counts. */
-  recency: { withinHours: number; points: number }[];
-  relevance: {
-    /** Full points from here on. */
-    relatedFrom: number;
-    relatedPoints: number;
-    /** From here to `relatedFrom`, points rise linearly from `partlyPoints`. */
-    partlyFrom: number;
-    partlyPoints: number;
-    /** Below this a session is unrelated and loses `unrelatedPenalty`. */
-    unrelatedBelow: number;
-    unrelatedPenalty: number;
-  };
-  health: {
-    points: number;
-    manyMessages: number;
-    manyMessagesPenalty: number;
-    largeBytes: number;
-    largePenalty: number;
-    oldHours: number;
-    oldPenalty: number;
-  };
-  capacity: {
-    points: number;
-    oneCompactionPenalty: number;
-    twoCompactionsPenalty: number;
-    budgetUsed: number;
-    budgetUsedPenalty: number;
-    budgetHalf: number;
-    budgetHalfPenalty: number;
-    denseTokensPerMessage: number;
-    densePenalty: number;
-  };
-  ceilings: { compactions: number; budgetUsed: number; unrelatedMessages: number };
-}
-
-export const DEFAULT_CLAUDE_CODE: ClaudeCodeConfig = {
+const DEFAULTS = {
   command: "claude",
   allowedTools: [],
   maxBudgetUsd: 10,
@@ -148,4 +59,12 @@ export const DEFAULT_CLAUDE_CODE: ClaudeCodeConfig = {
       ceilings: { compactions: 3, budgetUsed: 0.7, unrelatedMessages: 200 },
     },
   },
-};
+} satisfies ClaudeCodeFile;
+
+export type ClaudeCodeConfig = WithDefaults<ClaudeCodeFile, typeof DEFAULTS>;
+export const DEFAULT_CLAUDE_CODE: ClaudeCodeConfig = DEFAULTS;
+
+export type McpConfig = ClaudeCodeConfig["mcp"];
+export type SessionSelectionConfig = ClaudeCodeConfig["sessionSelection"];
+/** The five parts add up to 1. */
+export type SelectionScoring = SessionSelectionConfig["scoring"];

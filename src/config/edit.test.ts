@@ -177,13 +177,6 @@ describe("setConfigValue", () => {
     });
   });
 
-  it("respects the limits of a project file", async () => {
-    await using file = await configFile("{}");
-    await expect(
-      setConfigValue({ path: file.path, key: "store.kind", rawValue: "json", kind: "project" }),
-    ).rejects.toThrow('Unknown key "store.kind"');
-  });
-
   it("loses none of the changes that processes make at the same time", async () => {
     await using file = await configFile("{\n  // shared\n}\n");
     const module = fileURLToPath(new URL("edit.ts", import.meta.url));

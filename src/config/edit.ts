@@ -5,20 +5,20 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
 import { ensurePrivateFolder, writeFileDurable } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { readConfigText, invalidConfig } from "./config-file.ts";
 import type { HoldfastConfig } from "./config.ts";
 import { formatKeyPath, parseKeyPath, schemaAt, suggestKey } from "./key-path.ts";
-import type { FileKind, JsonSchema } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 
 /** The value in effect. Undefined: the key is known but not set. Throws for unknown keys. */
 export async function getConfigValue(config: HoldfastConfig, key: string): Promise<unknown> {
   const path = parseKeyPath(key);
   const value = valueAt(config, path);
-  if (value === undefined) await requireKnownKey(path, "user");
+  if (value === undefined) await requireKnownKey(path);
   return value;
 }
 
@@ -26,20 +26,15 @@ export interface ConfigEdit {
   /** The configuration file. Created if missing. */
   path: string;
   key: string;
-  /** Default: `user`. */
-  kind?: FileKind;
 }
 
 /** Parses `rawValue` as JSON5, or takes it as text. Returns the value. */
 export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): Promise<unknown> {
   const path = parseKeyPath(edit.key);
-  const schema = await requireKnownKey(path, edit.kind ?? "user");
+  const schema = await requireKnownKey(path);
   const value = await parseRawValue(edit.rawValue, schema);
   const { setInText } = await import("./config-text.ts");
-  await changeFile(edit, {
-    text: (text) => setInText(text ?? "", path, value),
-    meaning: (before) => withValue(before, path, value),
-  });
+  await changeFile(edit.path, { path, value, text: (before) => setInText(before ?? "", path, value) });
   return value;
 }
 
@@ -47,17 +42,15 @@ export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): P
 export async function unsetConfigValue(edit: ConfigEdit): Promise<boolean> {
   const path = parseKeyPath(edit.key);
   const { unsetInText } = await import("./config-text.ts");
-  const changed = await changeFile(edit, {
-    text: (text) => (text === undefined ? undefined : unsetInText(text, path)),
-    meaning: (before) => withoutValue(before, path),
-  });
-  if (!changed) await requireKnownKey(path, edit.kind ?? "user");
+  const text = (before: string | undefined): string | undefined => before && unsetInText(before, path);
+  const changed = await changeFile(edit.path, { path, value: undefined, text });
+  if (!changed) await requireKnownKey(path);
   return changed;
 }
 
-async function requireKnownKey(path: readonly string[], kind: FileKind): Promise<JsonSchema> {
+async function requireKnownKey(path: readonly string[]): Promise<JsonSchema> {
   const { jsonSchema } = await import("./schema.ts");
-  const root = jsonSchema(kind);
+  const root = jsonSchema();
   const known = schemaAt(root, path);
   if (known !== undefined) return known;
   const name = formatKeyPath(path);
@@ -76,18 +69,19 @@ async function parseRawValue(raw: string, schema: JsonSchema): Promise<unknown> 
 }
 
 interface FileChange {
+  path: readonly string[];
+  /** The value that the new text must have there. */
+  value: unknown;
   /** The new text. Undefined: no change. */
-  text(before: string | undefined): string | undefined;
-  /** The value that the new text must have. */
-  meaning(before: unknown): unknown;
+  text: (before: string | undefined) => string | undefined;
 }
 
-async function changeFile({ path, kind = "user" }: ConfigEdit, change: FileChange): Promise<boolean> {
-  const target = await followLink(path);
+async function changeFile(file: string, change: FileChange): Promise<boolean> {
+  const target = await followLink(file);
   await ensurePrivateFolder(dirname(target));
   return await withFileLock(`${target}.lock`, {}, async () => {
     const before = await readConfigText(target);
-    const after = await planChange(target, before, kind, change);
+    const after = await planChange(target, before, change);
     if (after === undefined || after === before) return false;
     await writeFileDurable(target, after);
     return true;
@@ -95,43 +89,26 @@ async function changeFile({ path, kind = "user" }: ConfigEdit, change: FileChang
 }
 
 /** The validated new text. Undefined: nothing to do. */
-async function planChange(path: string, before: string | undefined, kind: FileKind, change: FileChange) {
+async function planChange(file: string, before: string | undefined, { path, value, text }: FileChange) {
   const { checkConfigValue, parseConfigText } = await import("./config-text.ts");
   const fail = (problems: string[]) =>
-    invalidConfig(problems.map((message) => ({ source: basename(path), file: path, message })));
+    invalidConfig(problems.map((message) => ({ source: basename(file), file, message })));
   const old = before === undefined ? { value: {} } : parseConfigText(before);
   if ("problem" in old) throw fail([old.problem]);
-  const after = editText(path, () => change.text(before));
+  const after = text(before);
   if (after === undefined) return undefined;
-  const meant = change.meaning(old.value);
-  const checked = checkConfigValue(meant, kind);
+  const changed = parseConfigText(after);
+  if ("problem" in changed || !isDeepStrictEqual(valueAt(changed.value, path), value)) throw uneditable(file);
+  const checked = checkConfigValue(changed.value, "user");
   if ("problems" in checked) throw fail(checked.problems);
-  if (before !== undefined && isDeepStrictEqual(meant, old.value)) return undefined;
-  const written = parseConfigText(after);
-  if ("problem" in written || !isDeepStrictEqual(written.value, meant)) throw uneditable(path);
-  return after;
+  return before !== undefined && isDeepStrictEqual(changed.value, old.value) ? undefined : after;
 }
 
-function editText(path: string, edit: () => string | undefined): string | undefined {
-  try {
-    return edit();
-  } catch (error) {
-    throw uneditable(path, error);
-  }
-}
-
-function uneditable(path: string, cause?: unknown): HoldfastError {
-  const reason = cause === undefined ? "" : `: ${errorMessage(cause)}`;
-  return new HoldfastError(
-    "unsupported",
-    "config-not-editable",
-    `Cannot change ${path} without rewriting it${reason}`,
-    {
-      hint: "Edit the file by hand. Nothing was changed.",
-      data: { path },
-      cause,
-    },
-  );
+function uneditable(path: string): HoldfastError {
+  return new HoldfastError("unsupported", "config-not-editable", `Cannot change ${path} without rewriting it`, {
+    hint: "Edit the file by hand. Nothing was changed.",
+    data: { path },
+  });
 }
 
 /** Changes the target of a link, as dotfiles often are, instead of replacing the link. */
@@ -152,19 +129,4 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
     current = (current as Record<string, unknown>)[name];
   }
   return current;
-}
-
-function withValue(value: unknown, [name, ...rest]: readonly string[], leaf: unknown): unknown {
-  if (name === undefined) return leaf;
-  const entries = new Map(isRecord(value) ? Object.entries(value) : []);
-  entries.set(name, withValue(entries.get(name), rest, leaf));
-  return Object.fromEntries(entries);
-}
-
-function withoutValue(value: unknown, [name, ...rest]: readonly string[]): unknown {
-  if (name === undefined || !isRecord(value)) return value;
-  const entries = new Map(Object.entries(value));
-  if (rest.length === 0) entries.delete(name);
-  else if (entries.has(name)) entries.set(name, withoutValue(entries.get(name), rest));
-  return Object.fromEntries(entries);
 }

@@ -4,8 +4,6 @@ import { join, resolve } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const CONFIG_FILE_NAME = "config.json";
-
 /** Project settings, searched from the working folder upwards. */
 export const PROJECT_FILE_NAME = ".holdfast.json";
 
@@ -16,66 +14,50 @@ export function resolveHome(env: Environment = process.env): string {
 }
 
 export function configFile(home: string): string {
-  return join(home, CONFIG_FILE_NAME);
+  return join(home, "config.json");
 }
 
 /** Inside the sessions folder. Forks also look for their parent there. */
 export const ARCHIVE_FOLDER_NAME = "archive";
 
-export interface AgentLayout {
-  root: string;
-  database: string;
-  /** Group history and system events for the next turns. */
-  pending: string;
-  sessionsFolder: string;
-  sessionsFile: string;
-  /** Archived transcripts and entries, with everything needed to restore them. */
-  archiveFolder: string;
-  workspace: string;
-  /** The native sessions that this agent spawned, in OpenClaw's format. */
-  claudeRegistry: string;
-  handoff: HandoffLayout;
-}
-
-/** Hand-offs as files, for people and other tools. The store has them too. */
-export interface HandoffLayout {
-  root: string;
-  /** The latest state of any session. */
-  stateFile: string;
-  /** Earlier states, one file each. */
-  snapshotsFolder: string;
-  /** Notes, one file per day. */
-  patternsFolder: string;
-  /** Sessions with a hand-off that was not picked up yet. */
-  pendingFile: string;
-}
-
 /** The agent id must be normalized: it becomes a folder name. */
-export function agentLayout(home: string, agentId: string): AgentLayout {
+export function agentLayout(home: string, agentId: string) {
   const root = join(home, "agents", agentId);
   const sessionsFolder = join(root, "sessions");
   return {
     root,
     database: join(root, "agent.sqlite"),
+    /** Group history and system events for the next turns. */
     pending: join(root, "pending.sqlite"),
     sessionsFolder,
     sessionsFile: join(sessionsFolder, "sessions.json"),
+    /** Archived transcripts and entries, with everything needed to restore them. */
     archiveFolder: join(sessionsFolder, ARCHIVE_FOLDER_NAME),
     workspace: join(root, "workspace"),
+    /** The native sessions that this agent spawned, in OpenClaw's format. */
     claudeRegistry: join(root, CLAUDE_REGISTRY_NAME),
     handoff: handoffLayout(join(root, "handoff")),
   };
 }
 
-function handoffLayout(root: string): HandoffLayout {
+export type AgentLayout = ReturnType<typeof agentLayout>;
+
+/** Hand-offs as files, for people and other tools. The store has them too. */
+function handoffLayout(root: string) {
   return {
     root,
+    /** The latest state of any session. */
     stateFile: join(root, "session-state.json"),
+    /** Earlier states, one file each. */
     snapshotsFolder: join(root, "snapshots"),
+    /** Notes, one file per day. */
     patternsFolder: join(root, "patterns"),
+    /** Sessions with a hand-off that was not picked up yet. */
     pendingFile: join(root, "resume", "pending.json"),
   };
 }
+
+export type HandoffLayout = ReturnType<typeof handoffLayout>;
 
 /** The person's hooks, for all agents. */
 export function hooksFolder(home: string): string {
@@ -101,31 +83,21 @@ export function hookCopiesFolder(home: string): string {
 export const CLAUDE_REGISTRY_NAME = "claude-code-sessions.json";
 
 /** Data about native sessions, shared by all agents. */
-interface ClaudeLayout {
-  root: string;
-  /** Derived from Claude Code's files. Can be rebuilt. */
-  index: string;
-  /** One lock per native session and per repo in use. */
-  locksFolder: string;
-  /** Copies of transcripts that Claude Code would have deleted. */
-  archiveFolder: string;
-  /** Claude Code's settings before our hooks were added. */
-  hooksFolder: string;
-  /** Capture requests that those hooks have left. */
-  hookRequestsFolder: string;
-  /** Errors of those hooks, which must not print. */
-  hookLog: string;
-}
-
-export function claudeLayout(home: string): ClaudeLayout {
+export function claudeLayout(home: string) {
   const root = join(home, "claude");
   return {
     root,
+    /** Derived from Claude Code's files. Can be rebuilt. */
     index: join(cacheFolder(home), "claude-index.sqlite"),
+    /** One lock per native session and per repo in use. */
     locksFolder: join(root, "locks"),
+    /** Copies of transcripts that Claude Code would have deleted. */
     archiveFolder: join(root, "archive"),
+    /** Claude Code's settings before our hooks were added. */
     hooksFolder: join(root, "hooks"),
+    /** Capture requests that those hooks have left. */
     hookRequestsFolder: join(root, "hooks", "requests"),
+    /** Errors of those hooks, which must not print. */
     hookLog: join(root, "hooks", "hook.log"),
   };
 }
@@ -136,33 +108,19 @@ export function resolveOpenClawHome(env: Environment = process.env): string {
   return configured === undefined || configured === "" ? join(homedir(), ".openclaw") : resolve(configured);
 }
 
-interface GatewayLayout {
-  /** The token that every request must carry. */
-  tokenFile: string;
-  /** Address of the running gateway. */
-  runtimeFile: string;
-  /** Output of a gateway that runs in the background. */
-  logFile: string;
-}
-
-export function gatewayLayout(home: string): GatewayLayout {
+export function gatewayLayout(home: string) {
   return {
+    /** The token that every request must carry. */
     tokenFile: join(home, "gateway.token"),
+    /** Address of the running gateway. */
     runtimeFile: join(home, "gateway.json"),
+    /** Output of a gateway that runs in the background. */
     logFile: join(home, "gateway.log"),
   };
 }
 
-/** Data of a channel account: read position, credentials, received files. */
-interface ChannelLayout {
-  root: string;
-  cursorFile: string;
-  authFolder: string;
-  mediaFolder: string;
-}
-
-/** Both names must be validated: they become folder names. */
-export function channelLayout(home: string, channel: string, accountId: string): ChannelLayout {
+/** Data of a channel account. Both names must be validated: they become folder names. */
+export function channelLayout(home: string, channel: string, accountId: string) {
   const root = join(channelsFolder(home), channel, accountId);
   return {
     root,

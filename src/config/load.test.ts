@@ -17,7 +17,7 @@ describe("loadConfig", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("prefers flag to environment to project file to user file to default", async () => {
+  it("prefers environment to project file to user file to default", async () => {
     await using folder = await temporaryFolder();
     const user = `{ // JSON5
       defaultAgent: "user", log: { level: "error" }, store: { kind: "json", view: false },
@@ -27,19 +27,18 @@ describe("loadConfig", () => {
     const { config, sources, origins } = await load(folder, {
       cwd: folder.join("repo"),
       env: { HOLDFAST_AGENT: "environment", HOLDFAST_STORE: "sqlite", HOLDFAST_LOG: "info", HOLDFAST_DURABILITY: " " },
-      flags: { agent: "flag", log: undefined },
     });
     expect(config).toEqual({
       ...DEFAULT_CONFIG,
-      defaultAgent: "flag",
+      defaultAgent: "environment",
       log: { level: "info" },
       store: { kind: "sqlite", view: false },
       transcript: { durability: "entry" },
       session: { ...DEFAULT_CONFIG.session, mainKey: "project", dmScope: "main" },
     });
-    expect(sources.map(({ kind }) => kind)).toEqual(["user", "project", ...Array(3).fill("environment"), "flag"]);
+    expect(sources.map(({ kind }) => kind)).toEqual(["user", "project", ...Array(3).fill("environment")]);
     expect(origins.get("session.mainKey")).toBe(folder.join("repo", ".holdfast.json"));
-    expect(origins.get("defaultAgent")).toBe("--agent");
+    expect(origins.get("defaultAgent")).toBe("HOLDFAST_AGENT");
     expect(origins.has("session.scope")).toBe(false);
   });
 
@@ -59,7 +58,7 @@ describe("loadConfig", () => {
     await write(folder.join("home", "config.json"), user);
     await write(folder.join("repo", ".holdfast.json"), `{ store: { kind: "json" }, sesion: {} }`);
     const error = await failure(
-      load(folder, { cwd: folder.join("repo"), env: { HOLDFAST_DURABILITY: "entri" }, flags: { agent: "No Such!" } }),
+      load(folder, { cwd: folder.join("repo"), env: { HOLDFAST_DURABILITY: "entri", HOLDFAST_AGENT: "No Such!" } }),
     );
     expect(error).toMatchObject({ kind: "usage", code: "invalid-config" });
     expect(error.message.split("\n").toSorted()).toEqual(
@@ -76,7 +75,7 @@ describe("loadConfig", () => {
         '.holdfast.json: "store" may only be set in the user\'s own configuration, not by a project',
         '.holdfast.json: unknown key "sesion" (did you mean "session"?)',
         'HOLDFAST_DURABILITY: expected one of turn, entry, none, found "entri" (did you mean "entry"?)',
-        '--agent: not an agent id: "No Such!" (did you mean "no-such"?)',
+        'HOLDFAST_AGENT: not an agent id: "No Such!" (did you mean "no-such"?)',
       ].toSorted(),
     );
   });

@@ -1,6 +1,6 @@
 /**
- * Loads the configuration for a command. Precedence: flag, environment, project file, user file, default. One
- * error reports the problems of all sources.
+ * Loads the configuration for a command. Precedence: environment, project file, user file, default. One error
+ * reports the problems of all sources.
  *
  * Loading zod takes as long as a whole command may take to start. So zod and json5 are imported only for a new
  * or changed file; an unchanged file comes from the cache.
@@ -23,38 +23,28 @@ export interface LoadConfigOptions {
   cwd: string;
   /** Holdfast's home folder, see `resolveHome`. */
   home: string;
-  flags?: Partial<Record<OverrideName, string | undefined>>;
 }
 
-interface LoadedConfig {
-  config: HoldfastConfig;
-  /** All sources, weakest first. */
-  sources: ConfigSource[];
-  /** Dotted path of every non-default value → the file, variable or flag that set it. */
-  origins: ReadonlyMap<string, string>;
-}
-
-interface ConfigSource {
-  kind: FileKind | "environment" | "flag";
-  /** File path, or name of the variable or flag. */
-  path: string;
-}
-
-export async function loadConfig({ env, cwd, home, flags = {} }: LoadConfigOptions): Promise<LoadedConfig> {
+/**
+ * `sources` are all sources, weakest first. `origins` has the file or variable that set a value, by the dotted path of
+ * every non-default value.
+ */
+export async function loadConfig({ env, cwd, home }: LoadConfigOptions) {
   const problems: ConfigProblem[] = [];
   const projectFile = findProjectFile(cwd, env["HOME"] ?? homedir());
   const found = [
     await readLayer({ kind: "user", path: configFile(home) }, home, problems),
     projectFile === undefined ? undefined : await readLayer({ kind: "project", path: projectFile }, home, problems),
-    ...OVERRIDES.map((name) => readOverride("environment", `HOLDFAST_${name.toUpperCase()}`, name, env, problems)),
-    ...OVERRIDES.map((name) => readOverride("flag", `--${name}`, name, { [`--${name}`]: flags[name] }, problems)),
+    ...Object.entries(VARIABLES).map(([name, read]) => readVariable(name, read, env, problems)),
   ].filter((source) => source !== undefined);
   if (problems.length > 0) throw invalidConfig(problems);
-  const sources = found.map(({ kind, path }) => ({ kind, path }));
-  return { ...mergeLayers(found), sources };
+  return { ...mergeLayers(found), sources: found.map(({ kind, path }) => ({ kind, path })) };
 }
 
-interface FoundLayer extends ConfigSource {
+interface FoundLayer {
+  kind: FileKind | "environment";
+  /** File path, or name of the variable. */
+  path: string;
   layer: ConfigLayer;
 }
 
@@ -78,18 +68,17 @@ async function readLayer(
   return { ...file, layer: checked.layer };
 }
 
-function readOverride(
-  kind: "environment" | "flag",
+function readVariable(
   path: string,
-  name: OverrideName,
-  values: Environment,
+  read: VariableReader,
+  env: Environment,
   problems: ConfigProblem[],
 ): FoundLayer | undefined {
-  const value = values[path]?.trim() ?? "";
+  const value = env[path]?.trim() ?? "";
   if (value === "") return undefined;
-  const override = OVERRIDE_READERS[name](value);
-  if ("layer" in override) return { kind, path, layer: override.layer };
-  problems.push({ source: path, message: override.problem });
+  const result = read(value);
+  if ("layer" in result) return { kind: "environment", path, layer: result.layer };
+  problems.push({ source: path, message: result.problem });
   return undefined;
 }
 
@@ -112,33 +101,32 @@ function searchFolders(start: string, userHome: string): string[] {
   }
 }
 
-/** `agent` stands for `--agent` and `HOLDFAST_AGENT`, and so on. Checked without the schema. */
-const OVERRIDES = ["agent", "store", "durability", "log"] as const;
-type OverrideName = (typeof OVERRIDES)[number];
+type VariableReader = (value: string) => { layer: ConfigLayer } | { problem: string };
 
-type Override = { layer: ConfigLayer } | { problem: string };
-
-const OVERRIDE_READERS: Record<OverrideName, (value: string) => Override> = {
-  agent: (value) => {
+/** Checked without the schema. */
+const VARIABLES: Record<string, VariableReader> = {
+  HOLDFAST_AGENT: (value) => {
     const id = normalizeAgentId(value);
     if (id === value) return { layer: { defaultAgent: id } };
     return { problem: `not an agent id: ${JSON.stringify(value)} (did you mean "${id}"?)` };
   },
-  store: (value) => choice(value, ["sqlite", "json"], (kind) => ({ store: { kind } })),
-  durability: (value) => choice(value, ["turn", "entry", "none"], (durability) => ({ transcript: { durability } })),
-  log: (value) => choice(value, LOG_LEVELS, (level) => ({ log: { level } })),
+  HOLDFAST_STORE: oneOf(["sqlite", "json"], (kind) => ({ store: { kind } })),
+  HOLDFAST_DURABILITY: oneOf(["turn", "entry", "none"], (durability) => ({ transcript: { durability } })),
+  HOLDFAST_LOG: oneOf(LOG_LEVELS, (level) => ({ log: { level } })),
 };
 
-function choice<T extends string>(value: string, allowed: readonly T[], layerOf: (choice: T) => ConfigLayer): Override {
-  const found = allowed.find((each) => each === value);
-  if (found !== undefined) return { layer: layerOf(found) };
-  const near = closestMatch(value, allowed);
-  const hint = near === undefined ? "" : ` (did you mean "${near}"?)`;
-  return { problem: `expected one of ${allowed.join(", ")}, found ${JSON.stringify(value)}${hint}` };
+function oneOf<T extends string>(allowed: readonly T[], layerOf: (choice: T) => ConfigLayer): VariableReader {
+  return (value) => {
+    const found = allowed.find((each) => each === value);
+    if (found !== undefined) return { layer: layerOf(found) };
+    const near = closestMatch(value, allowed);
+    const hint = near === undefined ? "" : ` (did you mean "${near}"?)`;
+    return { problem: `expected one of ${allowed.join(", ")}, found ${JSON.stringify(value)}${hint}` };
+  };
 }
 
 /** Later layers win. Objects are merged key by key; lists and plain values are replaced. */
-function mergeLayers(layers: readonly FoundLayer[]): Pick<LoadedConfig, "config" | "origins"> {
+function mergeLayers(layers: readonly FoundLayer[]) {
   const origins = new Map<string, string>();
   let config: JsonRecord = mergeObjects({}, { ...DEFAULT_CONFIG }, () => undefined, []);
   for (const { path: source, layer } of layers) {

@@ -1,6 +1,6 @@
 /** The schema of turns, the gateway, the channels and related sections. */
 import { z } from "zod";
-import { QUEUE_DROPS, QUEUE_MODES } from "./config.ts";
+import { QUEUE_DROPS, QUEUE_MODES } from "./choices.ts";
 import { agentIdSchema, field, section, textSchema, variableNameSchema } from "./schema-parts.ts";
 
 const seconds = z.number().positive().max(86_400);

@@ -26,3 +26,17 @@ export function section<T extends z.ZodRawShape>(
 ): z.ZodExactOptional<z.ZodObject<T, z.core.$strict>> {
   return field(z.strictObject(shape), description);
 }
+
+/**
+ * A section of the file in which every setting with a default is present. Records and lists are replaced as a whole,
+ * so their members have no defaults.
+ */
+export type WithDefaults<T, Defaults> = T extends readonly unknown[]
+  ? T
+  : string extends keyof T
+    ? T
+    : T extends object
+      ? { [Key in keyof T & keyof Defaults]-?: WithDefaults<Exclude<T[Key], undefined>, Defaults[Key]> } & {
+          [Key in Exclude<keyof T, keyof Defaults>]?: T[Key];
+        }
+      : T;

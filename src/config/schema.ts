@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
-import { ENGINE_NAMES, type HoldfastConfig, type DeepPartial } from "./config.ts";
+import { ENGINE_NAMES } from "./choices.ts";
 import { claudeCodeSchema } from "./schema-claude-code.ts";
 import {
   channelsSchema,
@@ -154,14 +154,8 @@ export const userFileSchema = z
   })
   .describe("Holdfast configuration (config.json)");
 
-export type ConfigLayer = DeepPartial<HoldfastConfig>;
-
-type UserFile = Omit<z.output<typeof userFileSchema>, "$schema">;
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
-
-/** Fails to compile if the schema and HoldfastConfig differ. */
-const schemaFitsConfig: [Same<UserFile, ConfigLayer>, Same<keyof UserFile, keyof HoldfastConfig>] = [true, true];
-void schemaFitsConfig;
+/** One file, without `$schema`. */
+export type ConfigLayer = Omit<z.output<typeof userFileSchema>, "$schema">;
 
 export type FileKind = "user" | "project";
 

@@ -8,8 +8,7 @@ import type { AgentHandle } from "../session/agent-handle.ts";
 import { type ArchiveRecord, moveTranscript, readManifests } from "../session/archive.ts";
 import type { Window } from "../store/store.ts";
 import type { Diagnosis } from "./finding.ts";
-import { listTranscripts } from "./folders.ts";
-import { allWindows, summarizeTranscript, windowFile } from "./session-files.ts";
+import { allWindows, summarizeTranscript, windowFile, listTranscripts } from "./session-files.ts";
 
 export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const { records, unreadable } = await readManifests(agent);
@@ -18,10 +17,12 @@ export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosi
   for (const record of records) {
     const entry = await agent.store.get(record.key);
     const isInUse = entry !== undefined && record.entry.sessionId === entry.sessionId;
+    const others = record.windows.filter((window) => !inUse.has(windowFile(window)));
     if (isInUse) yield unfinishedManifest(agent, record);
-    else yield* unmovedTranscripts(agent, record, inUse);
+    else yield* unmoved(agent, others, "A transcript of an archived session");
   }
-  yield* unmovedWindows(agent);
+  const archived = (await allWindows(agent)).filter((window) => window.archive !== undefined);
+  yield* unmoved(agent, archived, "The transcript of an archived window");
   yield* looseTranscripts(agent);
 }
 
@@ -56,36 +57,21 @@ function unfinishedManifest(agent: AgentHandle, record: ArchiveRecord): Diagnosi
   };
 }
 
-async function* unmovedTranscripts(
-  agent: AgentHandle,
-  record: ArchiveRecord,
-  inUse: ReadonlySet<string | undefined>,
-): AsyncGenerator<Diagnosis> {
-  for (const window of record.windows) {
+/** Windows whose transcripts are still among those in use. */
+async function* unmoved(agent: AgentHandle, windows: readonly Window[], subject: string): AsyncGenerator<Diagnosis> {
+  for (const window of windows) {
     const name = windowFile(window);
-    if (name === undefined || inUse.has(name) || !(await fileExists(join(agent.sessionsFolder, name)))) continue;
-    yield unmoved(agent, window, join(agent.sessionsFolder, name), "A transcript of an archived session");
+    const path = join(agent.sessionsFolder, name ?? "");
+    if (name === undefined || !(await fileExists(path))) continue;
+    yield {
+      severity: "warning",
+      message: `${subject} was not moved to the archive`,
+      key: window.key,
+      path,
+      fix: "move it to the archive",
+      repair: async () => await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder),
+    };
   }
-}
-
-async function* unmovedWindows(agent: AgentHandle): AsyncGenerator<Diagnosis> {
-  for (const window of await allWindows(agent)) {
-    const name = windowFile(window);
-    if (window.archive === undefined || name === undefined) continue;
-    const path = join(agent.sessionsFolder, name);
-    if (await fileExists(path)) yield unmoved(agent, window, path, "The transcript of an archived window");
-  }
-}
-
-function unmoved(agent: AgentHandle, window: Window, path: string, subject: string): Diagnosis {
-  return {
-    severity: "warning",
-    message: `${subject} was not moved to the archive`,
-    key: window.key,
-    path,
-    fix: "move it to the archive",
-    repair: async () => await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder),
-  };
 }
 
 /** After the repair, the orphan check gives the transcript a session. */

@@ -9,7 +9,8 @@ import { lockState, withFileLock } from "../base/lock-file.ts";
 import { createPairingStore } from "../channels/pairing-store.ts";
 import { channelsFolder, configFile, gatewayLayout } from "../config/layout.ts";
 import type { Diagnosis } from "./finding.ts";
-import { inParallel, listFiles, listFolder, lookAt } from "./folders.ts";
+import { listFiles, listFolder, lookAt } from "./session-files.ts";
+import { inParallel } from "../base/async.ts";
 import { openReadOnly } from "../base/sqlite.ts";
 
 /** Conversations are private: folders 0700, files 0600. One finding per folder, however many files it has. */

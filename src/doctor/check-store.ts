@@ -5,7 +5,7 @@ import type { AgentHandle } from "../session/agent-handle.ts";
 import { readManifests } from "../session/archive.ts";
 import type { SalvagedSession } from "../store/store-repair.ts";
 import type { AgentScope, Diagnosis } from "./finding.ts";
-import { inParallel, listTranscripts } from "./folders.ts";
+import { inParallel } from "../base/async.ts";
 import { recoverSessions } from "./recover-sessions.ts";
 import {
   type TranscriptSummary,
@@ -15,6 +15,7 @@ import {
   readSessionsFile,
   summarizeTranscript,
   windowFile,
+  listTranscripts,
 } from "./session-files.ts";
 
 /** A damaged or lost store is rebuilt from `sessions.json` and the transcripts. */

@@ -19,8 +19,8 @@ import { openTranscriptLog } from "../transcript/log.ts";
 import { type TranscriptTail, readTail, readTranscript } from "../transcript/reader.ts";
 import { openForReading } from "../transcript/scan.ts";
 import type { Diagnosis } from "./finding.ts";
-import { inParallel, listFiles, listTranscripts } from "./folders.ts";
-import { allWindows, windowFile } from "./session-files.ts";
+import { inParallel } from "../base/async.ts";
+import { allWindows, windowFile, listFiles, listTranscripts } from "./session-files.ts";
 
 export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: boolean }): AsyncGenerator<Diagnosis> {
   const known = await knownTranscripts(agent);
@@ -43,21 +43,13 @@ export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: bo
   if (deep) yield* keptFiles(agent.sessionsFolder);
 }
 
-interface Lost {
-  transcript: KnownTranscript;
-  reason: string;
-}
-
-async function findLost(known: readonly KnownTranscript[]): Promise<Lost[]> {
-  const found = await inParallel(known, async (transcript): Promise<Lost[]> => {
-    try {
-      const damage = await findDamage(transcript.path, transcript.expected);
-      return damage === undefined ? [] : [{ transcript, reason: damage.reason }];
-    } catch (error) {
+async function findLost(known: readonly KnownTranscript[]) {
+  const found = await inParallel(known, async (transcript) => {
+    const damage = await findDamage(transcript.path, transcript.expected).catch((error: unknown) => {
       // `lookAtEnds` reports files that cannot be opened.
-      if (error instanceof HoldfastError) return [];
-      throw error;
-    }
+      if (!(error instanceof HoldfastError)) throw error;
+    });
+    return damage === undefined ? [] : [{ transcript, reason: damage.reason }];
   });
   return found.flat();
 }

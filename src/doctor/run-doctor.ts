@@ -3,19 +3,19 @@
  * repairs of earlier ones. A check that fails becomes a finding, and the next checks still run.
  */
 import { basename, join, resolve } from "node:path";
+import { closing } from "../base/async.ts";
 import { systemClock } from "../base/clock.ts";
 import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts";
 import { fileExists, foldersWithin } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { agentsFolder, cacheFolder, claudeLayout, searchIndexFile, type AgentLayout } from "../config/layout.ts";
 import { checkArchive } from "./check-archive.ts";
-import { checkOrphans } from "./check-orphans.ts";
 import { type QueueFacts, checkQueues, checkLeases } from "./check-queues.ts";
 import { checkStore, checkKeys, checkView } from "./check-store.ts";
 import { checkTranscripts } from "./check-transcripts.ts";
-import { checkWindows } from "./check-windows.ts";
+import { listTranscripts } from "./session-files.ts";
+import { checkOrphans, checkWindows } from "./check-windows.ts";
 import { type CheckName, type Diagnosis, type Finding, isOpenProblem, type AgentScope } from "./finding.ts";
-import { listTranscripts } from "./folders.ts";
 import {
   type GatewayFacts,
   checkGateway,
@@ -50,7 +50,8 @@ export interface DoctorReport {
 }
 
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
-  const { fix, acknowledge, agents } = options;
+  const { fix, acknowledge, agents, gateway, isConfigured } = options;
+  const gatewayMayRun = gateway?.state === "running" || gateway?.state === "elsewhere";
   const findings: Finding[] = [];
   const checked = { agents: agents.length, sessions: 0, transcripts: 0 };
   await examineHome(options, createExaminer(findings, { fix }));
@@ -58,7 +59,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     const mayChange = fix || acknowledge !== undefined;
     const examiner = createExaminer(findings, { fix, acknowledge, agent: scope.agentId });
     const task = async (): Promise<void> =>
-      await examineAgent(scope, { examiner, mayChange, checked, queues: queueFacts(options) });
+      await examineAgent(scope, { examiner, mayChange, checked, queues: { gatewayMayRun, isConfigured } });
     // Two doctors must not repair the same agent at the same time.
     if (mayChange) await withFileLock(join(scope.layout.root, "doctor.lock"), {}, task);
     else await task();
@@ -69,10 +70,6 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     findings,
     checked,
   };
-}
-
-function queueFacts({ gateway, isConfigured }: DoctorOptions): QueueFacts {
-  return { gatewayMayRun: gateway?.state === "running" || gateway?.state === "elsewhere", isConfigured };
 }
 
 async function examineHome(options: DoctorOptions, examiner: Examiner): Promise<void> {
@@ -130,35 +127,27 @@ async function examineSessions(scope: AgentScope, examination: AgentExamination)
   if (!(await fileExists(repair.path)) || (await repair.diagnose()) !== undefined) return;
   using _unchanged = mayChange ? undefined : await repair.preserve?.();
   const agent = await scope.open();
-  try {
-    await examiner.check("view", checkView(scope, agent));
-    await examiner.check("leases", checkLeases(agent));
-    await examiner.check("queues", checkQueues(agent, queues));
-    await examiner.check("archive", checkArchive(agent));
-    await examiner.check("windows", checkWindows(agent));
-    await examiner.check("orphans", checkOrphans(agent));
-    await examiner.check("transcripts", checkTranscripts(agent, scope));
-    checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
-  } finally {
-    await agent.store.close();
-  }
+  await using _closing = closing(agent.store);
+  await examiner.check("view", checkView(scope, agent));
+  await examiner.check("leases", checkLeases(agent));
+  await examiner.check("queues", checkQueues(agent, queues));
+  await examiner.check("archive", checkArchive(agent));
+  await examiner.check("windows", checkWindows(agent));
+  await examiner.check("orphans", checkOrphans(agent));
+  await examiner.check("transcripts", checkTranscripts(agent, scope));
+  checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
 }
 
-interface Examiner {
-  /** Runs a check and its repairs, if wanted. The check runs lazily, so it sees the repairs of its findings. */
-  check(name: CheckName, check: AsyncIterable<Diagnosis>): Promise<void>;
-  /** Runs a task whose failure is a finding. */
-  attempt(name: CheckName, task: () => Promise<void>): Promise<void>;
-  addFailure(name: CheckName, message: string): void;
-}
+type Examiner = ReturnType<typeof createExaminer>;
 
 function createExaminer(
   findings: Finding[],
   { fix, acknowledge, agent }: { fix: boolean; acknowledge?: string | undefined; agent?: string | undefined },
-): Examiner {
+) {
   const about = agent === undefined ? {} : { agent };
   const addFailure = (check: CheckName, message: string): void =>
     void findings.push({ check, ...about, severity: "error", message });
+  /** Runs a task whose failure is a finding. */
   const attempt = async (check: CheckName, task: () => Promise<void>): Promise<void> => {
     try {
       await task();
@@ -170,7 +159,8 @@ function createExaminer(
   return {
     addFailure,
     attempt,
-    check: async (check, diagnoses) =>
+    /** Runs a check and its repairs, if wanted. The check runs lazily, so it sees the repairs of its findings. */
+    check: async (check: CheckName, diagnoses: AsyncIterable<Diagnosis>): Promise<void> =>
       await attempt(check, async () => {
         for await (const diagnosis of diagnoses) {
           const { repair, lostFrom: _, acknowledge: endReport, ...found } = diagnosis;

@@ -1,10 +1,12 @@
 /**
- * Reads `sessions.json` and transcripts. OpenClaw and other tools may have written them, so nothing in them is
+ * Reads folders, `sessions.json` and transcripts. OpenClaw and other tools may have written them, so nothing in them is
  * trusted.
  */
+import type { Dirent } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
-import { readFileIfPresent } from "../base/files.ts";
+import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
+import { readFileIfPresent, readFolderIfPresent } from "../base/files.ts";
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type AgentHandle, windowTranscriptName } from "../session/agent-handle.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
@@ -12,9 +14,33 @@ import type { Window } from "../store/store.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { isPlainName, isSessionId, sessionIdOfTranscript, transcriptFileName } from "../transcript/paths.ts";
 import { readTail, readTranscript } from "../transcript/reader.ts";
-import { lookAt } from "./folders.ts";
 import { type SessionMark, sessionMarkOf } from "../session/window.ts";
 import { type KeyOwner, ownSessionKey } from "../store/store-rules.ts";
+
+/** In alphabetical order; empty if the folder does not exist. */
+export async function listFolder(folder: string): Promise<Dirent[]> {
+  const items = await readFolderIfPresent(folder);
+  return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export async function listFiles(folder: string): Promise<string[]> {
+  return (await listFolder(folder)).filter((item) => item.isFile()).map(({ name }) => name);
+}
+
+export async function listTranscripts(folder: string): Promise<string[]> {
+  return (await listFiles(folder)).filter((name) => sessionIdOfTranscript(name) !== undefined);
+}
+
+/** Undefined if the file is gone. */
+export async function lookAt(path: string): Promise<{ mode: number; modifiedAt: number } | undefined> {
+  try {
+    const { mode, mtimeMs } = await stat(path);
+    return { mode: mode & 0o777, modifiedAt: mtimeMs };
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw fileError(error, "look at", path);
+  }
+}
 
 export type SessionsFile =
   | { state: "missing" }
@@ -94,25 +120,13 @@ export async function allWindows({ store }: AgentHandle): Promise<Window[]> {
   return await store.findWindows("", Number.MAX_SAFE_INTEGER);
 }
 
-export interface TranscriptSummary {
-  name: string;
-  /** From the file name: headers written by other tools may have other ids. */
-  sessionId: string;
-  mark: SessionMark | undefined;
-  /** Whether it has more than the bookkeeping entries of a new window. */
-  hasMessages: boolean;
-  openedAt: number;
-  /** Time of the last entry. */
-  lastAt: number;
-  /** Highest epoch among the last lines; 0 if they have none. */
-  epoch: number;
-}
+export type TranscriptSummary = Awaited<ReturnType<typeof summarizeTranscript>>;
 
 /** As many as the log checks for lines of stale holders. */
 const TAIL_ENTRIES = 64;
 
 /** Reads only the two ends of the transcript. */
-export async function summarizeTranscript(path: string): Promise<TranscriptSummary> {
+export async function summarizeTranscript(path: string) {
   const name = basename(path);
   const { firstAt, ...beginning } = await readBeginning(path);
   const { header, entries } = await readTail(path, TAIL_ENTRIES);
@@ -120,15 +134,18 @@ export async function summarizeTranscript(path: string): Promise<TranscriptSumma
   const openedAt = parseTime(header?.timestamp) ?? firstAt ?? modifiedAt;
   return {
     name,
+    /** From the file name: headers written by other tools may have other ids. */
     sessionId: sessionIdOfTranscript(name) ?? name,
     ...beginning,
     openedAt,
+    /** Time of the last entry. */
     lastAt: Math.max(openedAt, parseTime(entries.at(-1)?.entry.timestamp) ?? openedAt),
+    /** Highest epoch among the last lines; 0 if they have none. */
     epoch: Math.max(0, ...entries.map(({ entry }) => entry.leaseEpoch ?? 0)),
   };
 }
 
-/** Reads up to the first message, which is near the beginning. */
+/** Reads up to the first message, which is near the beginning. A new window has only bookkeeping entries. */
 async function readBeginning(path: string) {
   let mark: SessionMark | undefined;
   let firstAt: number | undefined;

@@ -10,7 +10,7 @@
  * - A turn may run again after a crash, with its earlier messages in the context. A tool call that has no
  *   result there was interrupted.
  */
-import type { EngineName } from "../config/config.ts";
+import type { EngineName } from "../config/choices.ts";
 import type { AssistantMessage, ToolResultMessage, TranscriptMessage } from "../transcript/entries.ts";
 
 export interface Engine {

@@ -61,22 +61,17 @@ function ownHosts(port: number): Set<string> {
   return new Set(names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]));
 }
 
-export interface TokenCheck {
-  matches: (given: string | undefined) => boolean;
-  /** True for a recent mark by a client that knows the token. */
-  matchesMark: (mark: string | undefined, port: number) => boolean;
-}
-
 /** How long a mark is valid; allows for clock skew. */
 const MARK_MS = 60_000;
 
-export function createTokenCheck(token: string): TokenCheck {
+export function createTokenCheck(token: string) {
   const { createHash, createHmac, timingSafeEqual } = nodeCrypto();
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const expected = digest(token);
   return {
-    matches: (given) => timingSafeEqual(digest(given ?? ""), expected),
-    matchesMark: (mark, port) => {
+    matches: (given: string | undefined) => timingSafeEqual(digest(given ?? ""), expected),
+    /** True for a recent mark by a client that knows the token. */
+    matchesMark: (mark: string | undefined, port: number) => {
       const [, at, signed] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(mark ?? "") ?? [];
       if (at === undefined || signed === undefined || Math.abs(Date.now() - Number(at)) > MARK_MS) return false;
       const own = createHmac("sha256", token)

@@ -2,7 +2,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { packageVersion } from "../base/package.ts";
 import { gatewayLayout } from "../config/layout.ts";
-import { type RpcCaller, type RpcClient, connectRpc, createHttpCaller } from "../rpc/client.ts";
+import { type RpcClient, connectRpc } from "../rpc/client.ts";
 import { type RunningGateway, findGateway } from "./runtime-file.ts";
 import { readToken } from "./token-file.ts";
 
@@ -10,11 +10,17 @@ export interface GatewayAccess extends RunningGateway {
   token: string;
 }
 
+/** Undefined if no gateway runs on this machine. */
+export async function findGatewayAccess(home: string): Promise<GatewayAccess | undefined> {
+  const running = await findGateway(home);
+  const token = running && (await readToken(gatewayLayout(home).tokenFile));
+  return running && token !== undefined ? { ...running, token } : undefined;
+}
+
 /** Fails with `gateway-not-running` (unavailable). */
 export async function requireGateway(home: string): Promise<GatewayAccess> {
-  const running = await findGateway(home);
-  const token = running === undefined ? undefined : await readToken(gatewayLayout(home).tokenFile);
-  if (running !== undefined && token !== undefined) return { ...running, token };
+  const access = await findGatewayAccess(home);
+  if (access !== undefined) return access;
   throw new HoldfastError("unavailable", "gateway-not-running", "No gateway is running for this home", {
     hint: "Start one with `holdfast gateway`.",
     data: { home },
@@ -25,9 +31,4 @@ export async function connectToGateway(options: { home: string; name?: string | 
   const { home, name = "cli" } = options;
   const { url, token } = await requireGateway(home);
   return await connectRpc({ url, token, client: { name, version: packageVersion() } });
-}
-
-/** For calls without events. */
-export async function gatewayCaller({ home }: { home: string }): Promise<RpcCaller> {
-  return createHttpCaller(await requireGateway(home));
 }

@@ -40,12 +40,12 @@ export interface GatewayCore {
   /** 0 until the gateway listens. */
   port: number;
   /** Counts requests with and without the token separately, so that strangers cannot use up the owner's share. */
-  requests: RateLimit;
+  requests: ReturnType<typeof createRateLimit>;
   dispatcher(): Promise<Dispatcher>;
   call(method: string, params: unknown, caller: Caller): Promise<unknown>;
   /** Whether calls can be answered now. Concurrent requests share one check. */
   health(): Promise<HealthCheck>;
-  connections: Connections;
+  connections: ReturnType<typeof createConnections>;
   /** Trusts the connection if the token is right, however many wrong ones came before; throws otherwise. */
   checkToken(given: string | undefined, socket: Socket): void;
   /** Trusts the connection if the mark in its URL is right. */
@@ -62,7 +62,7 @@ export interface GatewayCore {
 
 export function createGatewayCore(parts: RpcParts, token: string, limits: GatewayLimits): GatewayCore {
   const tokens = createTokenCheck(token);
-  const wrongTokens = createRateLimit({ perMinute: limits.wrongTokensPerMinute });
+  const wrongTokens = createRateLimit(limits.wrongTokensPerMinute);
   const failures = createCallFailures();
   const checking = lazy(async () => await checkHealth(parts, failures.recent()));
   const calls = new Set<Promise<unknown>>();
@@ -73,7 +73,7 @@ export function createGatewayCore(parts: RpcParts, token: string, limits: Gatewa
     logger: parts.logger,
     limits,
     port: 0,
-    requests: createRateLimit({ perMinute: limits.requestsPerMinute }),
+    requests: createRateLimit(limits.requestsPerMinute),
     freeConnections: () => undefined,
     isClosing: false,
     calls,
@@ -127,20 +127,14 @@ function stopping(): HoldfastError {
  * connection is a stranger's until it shows the token or a proof of it. Strangers share a small pool, in which
  * a new connection replaces the oldest. So a flood can neither end the owner's connections nor prevent new ones.
  */
-interface Connections {
-  /** Adds an untrusted connection. */
-  add(socket: Socket): void;
-  /** Keeps the connection until it is closed. */
-  trust(socket: Socket): void;
-}
-
-function createConnections({ maxConnections, maxStrangers }: GatewayLimits): Connections {
+function createConnections({ maxConnections, maxStrangers }: GatewayLimits) {
   /** Oldest first. */
   const strangers = new Set<Socket>();
   const trusted = new Set<Socket>();
   const isOver = (): boolean => strangers.size > maxStrangers || strangers.size + trusted.size > maxConnections;
   return {
-    add: (socket) => {
+    /** Adds an untrusted connection. */
+    add: (socket: Socket): void => {
       strangers.add(socket);
       socket.once("close", () => {
         strangers.delete(socket);
@@ -152,32 +146,23 @@ function createConnections({ maxConnections, maxStrangers }: GatewayLimits): Con
         oldest.destroy();
       }
     },
-    trust: (socket) => {
+    /** Keeps the connection until it is closed. */
+    trust: (socket: Socket): void => {
       if (strangers.delete(socket)) trusted.add(socket);
     },
   };
 }
 
-/** Requests per client and minute: a bucket that refills steadily, in bounded memory. */
-export interface RateLimit {
-  /** Undefined: allowed. Otherwise the time to wait, in ms. */
-  take(client: string): number | undefined;
-}
-
-export interface RateLimitOptions {
-  perMinute: number;
-  /** Number of clients to remember; the least recently seen is forgotten first. Default: 1000. */
-  maxClients?: number | undefined;
-  /** A steady clock in ms. */
-  now?: (() => number) | undefined;
-}
-
-export function createRateLimit(options: RateLimitOptions): RateLimit {
-  const { perMinute, maxClients = 1000, now = () => performance.now() } = options;
+/**
+ * Requests per client and minute: a bucket that refills steadily. Remembers the last `maxClients`. `now` is a steady
+ * clock in ms.
+ */
+export function createRateLimit(perMinute: number, { maxClients = 1000, now = () => performance.now() } = {}) {
   const perMs = perMinute / 60_000;
   const buckets = new Map<string, { tokens: number; at: number }>();
   return {
-    take: (client) => {
+    /** Undefined: allowed. Otherwise the time to wait, in ms. */
+    take: (client: string): number | undefined => {
       const at = now();
       const known = buckets.get(client) ?? { tokens: perMinute, at };
       const tokens = Math.min(perMinute, known.tokens + (at - known.at) * perMs);

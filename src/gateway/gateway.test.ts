@@ -9,7 +9,7 @@ import { until } from "../../test/support/time.ts";
 import { currentProcess } from "../base/processes.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import { connectRpc, createHttpCaller } from "../rpc/client.ts";
-import { connectToGateway, gatewayCaller } from "./connect-to-gateway.ts";
+import { connectToGateway, requireGateway } from "./connect-to-gateway.ts";
 import { findGateway } from "./runtime-file.ts";
 import { CLOSE_CODES, type RpcEvent } from "../rpc/protocol.ts";
 import { lastMessages } from "../transcript/reader.ts";
@@ -169,7 +169,7 @@ describe("starting and stopping", () => {
       version: "1.2.3",
       process: currentProcess(),
     });
-    expect((await (await gatewayCaller({ home: stage.home })).call("health", {})).ok).toBe(true);
+    expect((await createHttpCaller(await requireGateway(stage.home)).call("health", {})).ok).toBe(true);
     await gateway.close();
     expect(await findGateway(stage.home)).toBeUndefined();
   });

@@ -22,7 +22,6 @@ import { httpStatusOf, outgoingError } from "./outgoing-error.ts";
 import { checkAnnouncedLength, readBody, parseBoundedJson } from "./request-body.ts";
 import { type StaticFiles, securityHeaders } from "./static-files.ts";
 import { readNonce } from "./ws-server.ts";
-import type { ChannelPool } from "../turn/pipeline.ts";
 
 interface Env {
   Bindings: HttpBindings;
@@ -80,8 +79,8 @@ export function createHttpApp(core: GatewayCore, pages: StaticFiles | undefined)
   });
   app.post("/webhooks/telegram/:account", async (c) => {
     checkAnnouncedLength(c.env.incoming, maxBodyBytes);
-    const channel = findTelegramAccount(core.parts.channels, c.req.param("account"));
-    if (channel === undefined) return c.body(null, 404);
+    const channel = core.parts.channels.find("telegram", c.req.param("account"))?.channel;
+    if (!isTelegram(channel)) return c.body(null, 404);
     const secretToken = headersOf(c.env.incoming)("x-telegram-bot-api-secret-token");
     if (!channel.knowsSecret(secretToken)) return c.body(null, 401);
     core.connections.trust(c.env.incoming.socket);
@@ -170,14 +169,6 @@ function notFound(message: string): HoldfastError {
   });
 }
 
-function findTelegramAccount(channels: ChannelPool, accountId: string): TelegramChannel | undefined {
-  return channels
-    .accounts()
-    .map(({ channel }) => channel)
-    .filter(isTelegram)
-    .find((channel) => channel.accountId === accountId);
-}
-
-function isTelegram(channel: Channel): channel is TelegramChannel {
-  return channel.name === "telegram" && "handleWebhook" in channel;
+function isTelegram(channel: Channel | undefined): channel is TelegramChannel {
+  return channel?.name === "telegram" && "handleWebhook" in channel;
 }

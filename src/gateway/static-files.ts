@@ -2,21 +2,10 @@
  * Serves the page. A requested path is looked up among the files below the root, never joined to it, so no
  * spelling reaches a file outside.
  */
-import { readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileError, systemErrorCode } from "../base/errors.ts";
-import { readFolderIfPresent } from "../base/files.ts";
 import { lazy } from "../base/async.ts";
-
-export interface StaticFile {
-  content: Uint8Array<ArrayBuffer>;
-  headers: Record<string, string>;
-}
-
-export interface StaticFiles {
-  /** Undefined if there is no such file. `path` is the decoded path of the URL. */
-  read(path: string): Promise<StaticFile | undefined>;
-}
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -33,12 +22,14 @@ const TYPES: Record<string, string> = {
 };
 
 const INDEX = "/index.html";
-const MAX_LEVELS = 5;
 
-export function createStaticFiles(root: string): StaticFiles {
+export type StaticFiles = ReturnType<typeof createStaticFiles>;
+
+export function createStaticFiles(root: string) {
   const files = lazy(async () => await listFiles(root));
   return {
-    read: async (path) => {
+    /** Undefined if there is no such file. `path` is the decoded path of the URL. */
+    read: async (path: string) => {
       const name = path === "/" ? INDEX : path;
       // Serves a rebuilt page from the next visit on.
       if (name === INDEX) files.clear();
@@ -50,15 +41,13 @@ export function createStaticFiles(root: string): StaticFiles {
 }
 
 /** Regular files only: a link could lead outside. */
-async function listFiles(root: string, prefix = "", level = 0): Promise<Set<string>> {
-  const found = new Set<string>();
-  for (const item of await readFolderIfPresent(join(root, prefix))) {
-    const name = `${prefix}/${item.name}`;
-    if (item.isFile() && TYPES[extname(item.name)] !== undefined) found.add(name);
-    if (!item.isDirectory() || level >= MAX_LEVELS) continue;
-    for (const inner of await listFiles(root, name, level + 1)) found.add(inner);
-  }
-  return found;
+async function listFiles(root: string): Promise<Set<string>> {
+  const items = await readdir(root, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    if (systemErrorCode(error) === "ENOENT") return [];
+    throw fileError(error, "read folder", root);
+  });
+  const files = items.filter((item) => item.isFile() && TYPES[extname(item.name)] !== undefined);
+  return new Set(files.map(({ parentPath, name }) => join(parentPath, name).slice(root.length)));
 }
 
 async function readUnlessGone(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {

@@ -25,8 +25,7 @@ export async function ensureToken(path: string, logger: Logger): Promise<string>
       continue;
     }
     const token = await tokenIn(handle, path);
-    await requireOwner(handle, path);
-    await restrict(handle, path, logger);
+    await protect(handle, path, logger);
     return token;
   }
 }
@@ -51,26 +50,15 @@ async function openTokenFile(path: string): Promise<FileHandle | undefined> {
 
 async function tokenIn(handle: FileHandle, path: string): Promise<string> {
   const { size } = await handle.stat();
-  const token = size > MAX_BYTES ? "" : await readText(handle, path);
+  const text = await handle.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0).catch((error: unknown) => {
+    throw fileError(error, "read", path);
+  });
+  const token = size > MAX_BYTES ? "" : text.buffer.toString("utf8", 0, text.bytesRead).trim();
   if (TOKEN.test(token)) return token;
   throw new HoldfastError("corrupt", "token-unreadable", `${path} does not contain a token`, {
     hint: "Delete the file: the next start of the gateway creates a new token, which links and clients then need.",
     data: { path },
   });
-}
-
-async function readText(handle: FileHandle, path: string): Promise<string> {
-  try {
-    return (await handle.readFile("utf8")).trim();
-  } catch (error) {
-    throw fileError(error, "read", path);
-  }
-}
-
-async function requireOwner(handle: FileHandle, path: string): Promise<void> {
-  const { uid } = await handle.stat();
-  // Windows has no user ids.
-  if (process.getuid !== undefined && uid !== process.getuid()) throw notOurs(path, "belongs to another user");
 }
 
 /** Writes a temporary file and links it: of two processes one wins, and neither reads half a token. */
@@ -89,17 +77,18 @@ async function createTokenFile(path: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-async function restrict(handle: FileHandle, path: string, logger: Logger): Promise<void> {
-  const mode = (await handle.stat()).mode & 0o777;
+/** Refuses the file of another user, and restricts permissions that are too wide. */
+async function protect(handle: FileHandle, path: string, logger: Logger): Promise<void> {
+  const { uid, mode } = await handle.stat();
+  // Windows has no user ids.
+  if (process.getuid !== undefined && uid !== process.getuid()) throw notOurs(path, "belongs to another user");
   if ((mode & 0o077) === 0) return;
-  try {
-    await handle.chmod(PRIVATE_FILE);
-  } catch (error) {
+  await handle.chmod(PRIVATE_FILE).catch((error: unknown) => {
     throw fileError(error, "protect", path);
-  }
+  });
   logger.warn("others could read the gateway's token; the file is private now", {
     path,
-    mode: mode.toString(8),
+    mode: (mode & 0o777).toString(8),
     hint: "If other people use this machine, delete the file and restart the gateway for a new token.",
   });
 }

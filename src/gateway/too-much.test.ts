@@ -215,7 +215,7 @@ describe("limits", () => {
 describe("the rate limit", () => {
   it("refills with time and remembers a bounded number of clients", () => {
     let now = 0;
-    const limit = createRateLimit({ perMinute: 60, maxClients: 2, now: () => now });
+    const limit = createRateLimit(60, { maxClients: 2, now: () => now });
     for (let request = 0; request < 60; request++) expect(limit.take("a")).toBeUndefined();
     expect(limit.take("a")).toBe(1000);
     now = 1000;

@@ -28,21 +28,16 @@ import {
 } from "../rpc/protocol.ts";
 import type { EventChoice } from "../rpc/rpc-parts.ts";
 
-export interface WsServer {
-  /** Sends the event to every client that subscribed to it. */
-  send(event: RpcEvent): void;
-  /** Closes every connection. */
-  close(reason: string): void;
-}
+export type WsServer = ReturnType<typeof attachWsServer>;
 
-export function attachWsServer(server: Server, core: GatewayCore): WsServer {
+export function attachWsServer(server: Server, core: GatewayCore) {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: core.limits.maxBodyBytes,
     // Compression costs memory per connection and can leak a secret in the same message.
     perMessageDeflate: false,
   });
-  const clients = new Set<WsClient>();
+  const clients = new Set<ReturnType<typeof serveWsClient>>();
 
   server.on("upgrade", (request, socket, head) => {
     socket.on("error", () => socket.destroy());
@@ -60,11 +55,13 @@ export function attachWsServer(server: Server, core: GatewayCore): WsServer {
   });
 
   return {
-    send: (event) => {
+    /** Sends the event to every client that subscribed to it. */
+    send: (event: RpcEvent): void => {
       let text: string | undefined;
       for (const client of clients) client.sendEvent(event, () => (text ??= JSON.stringify(event)));
     },
-    close: (reason) => {
+    /** Closes every connection. */
+    close: (reason: string): void => {
       for (const client of clients) client.close(CLOSE_CODES.goingAway, reason);
       sockets.close();
     },
@@ -92,19 +89,13 @@ function refuse(socket: Duplex, error: unknown): void {
   socket.end(head, () => socket.destroy());
 }
 
-interface WsClient {
-  /** `json` returns the event as text, serialized once for all clients. */
-  sendEvent(event: RpcEvent, json: () => string): void;
-  close(code: number, reason: string): void;
-}
-
 /** Terminates a client that does not answer the close frame. */
 const CLOSE_GRACE_MS = 1000;
 /** Bytes buffered from and for a client without a valid token. */
 const STRANGER_BYTES = 131_072;
 
 /** `line` is the TCP connection. */
-function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore): WsClient {
+function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
   const { limits, logger } = core;
   const address = line.remoteAddress ?? "unknown";
   const gone = new AbortController();
@@ -218,7 +209,8 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore): WsCl
   });
 
   return {
-    sendEvent: (event, json) => {
+    /** `json` returns the event as text, serialized once for all clients. */
+    sendEvent: (event: RpcEvent, json: () => string): void => {
       const isClosing = event.type === "gateway.closing" && permission !== undefined;
       if (!isClosing && !isSubscribed(event, choice)) return;
       send(`{"type":"event","event":${JSON.stringify(event.type)},"seq":${++seq},"payload":${json()}}`);

@@ -7,13 +7,12 @@ import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { redactText } from "../base/redact.ts";
-import type { HoldfastConfig } from "../config/config.ts";
-import type { Environment } from "../config/layout.ts";
 import {
   createHookProcesses,
   type Additions,
   checkAdditions,
   hookEnvironment,
+  type HookCall,
   type HookProcesses,
 } from "./hook-processes.ts";
 import type { BundledHook, Hook, HookEvent, HookEventName, HookOutcome, HookRequest, HookRunner } from "./hook.ts";
@@ -21,28 +20,21 @@ import { loadHooks, type LoadHooksOptions } from "./load-hooks.ts";
 import { handlerFileOf, workingFolder } from "./enabled-hooks.ts";
 import { printableLine } from "../base/text.ts";
 
-export interface HookRunnerOptions {
-  config: HoldfastConfig;
-  home: string;
-  workspace: string;
+export interface HookRunnerOptions extends LoadHooksOptions {
   agentId: string;
-  env: Environment;
   logger: Logger;
   clock: Clock;
   /** Handlers of the bundled hooks. One without a folder is not called. */
   bundled: readonly BundledHook[];
-  /** Default: the package's own. */
-  bundledFolder?: string | undefined;
 }
 
 /** Searches for hooks once. Hooks that are added later need a restart. */
 export async function createHookRunner(options: HookRunnerOptions): Promise<HookRunner> {
-  const { config, home, env, logger, clock } = options;
-  const timeoutMs = config.hooks.timeoutSeconds * 1000;
+  const { logger, clock } = options;
   const bundled = new Map(options.bundled.map((hook) => [hook.name, hook]));
   const hooks = (await loadHooks(options)).map((hook) => withImplementation(hook, bundled));
   const processes = createHookProcesses({ logger });
-  const failed = new Map<Hook, { count: number; reason: string }>();
+  const failures = new Map<Hook, number>();
   let isClosed = false;
   reportUnfit(hooks, logger);
 
@@ -52,24 +44,16 @@ export async function createHookRunner(options: HookRunnerOptions): Promise<Hook
   const call = async (hook: Hook, event: HookEvent): Promise<Additions | string> => {
     try {
       const own = hook.source === "bundled" ? bundled.get(hook.name) : undefined;
-      if (own !== undefined) return await callInProcess(own, event, timeoutMs);
-      const handlerFile = await handlerFileOf(hook, home);
-      return await processes.call({
-        hook: hook.name,
-        handlerFile,
-        event,
-        cwd: await workingFolder(options),
-        env: hookEnvironment(env, hook.variables),
-        timeoutMs,
-      });
+      if (own !== undefined) return await callInProcess(own, event, timeLimit(options));
+      return await processes.call({ ...(await callOf(hook, options)), event });
     } catch (error) {
-      return reasonOf(error);
+      return printableLine(redactText(errorMessage(error)), 300);
     }
   };
 
   const countFailure = (hook: Hook, event: HookEventName, reason: string): void => {
-    const count = (failed.get(hook)?.count ?? 0) + 1;
-    failed.set(hook, { count, reason });
+    const count = (failures.get(hook) ?? 0) + 1;
+    failures.set(hook, count);
     logger.warn("hook failed", { hook: hook.name, source: hook.source, event, reason, failures: count });
   };
 
@@ -90,11 +74,7 @@ export async function createHookRunner(options: HookRunnerOptions): Promise<Hook
       }
       return outcome;
     },
-    list: () =>
-      hooks.map((hook) => {
-        const failure = failed.get(hook);
-        return failure === undefined ? hook : { ...hook, failed: failure };
-      }),
+    list: () => hooks,
     close: async () => {
       isClosed = true;
       await processes.close();
@@ -153,19 +133,28 @@ async function callInProcess(hook: BundledHook, given: HookEvent, timeoutMs: num
   }
 }
 
-function reasonOf(error: unknown): string {
-  return printableLine(redactText(errorMessage(error)), 300);
+function timeLimit({ config }: Pick<LoadHooksOptions, "config">): number {
+  return config.hooks.timeoutSeconds * 1000;
 }
 
-export interface CheckedHook extends Hook {
-  /** The hook would run, or is not supposed to. */
-  ok: boolean;
+/** How to start the process of a hook. */
+async function callOf(hook: Hook, options: LoadHooksOptions): Promise<HookCall> {
+  return {
+    hook: hook.name,
+    handlerFile: await handlerFileOf(hook, options.home),
+    cwd: await workingFolder(options),
+    env: hookEnvironment(options.env, hook.variables),
+    timeoutMs: timeLimit(options),
+  };
 }
 
-/** Loads the handlers of hooks that are ready, which runs their top-level code. */
-export async function checkHooks(hooks: readonly Hook[], options: CheckOptions): Promise<CheckedHook[]> {
+/**
+ * Loads the handlers of hooks that are ready, which runs their top-level code. `ok`: the hook would run, or is not
+ * supposed to.
+ */
+export async function checkHooks(hooks: readonly Hook[], options: CheckOptions) {
   const processes = createHookProcesses(options);
-  const checked: CheckedHook[] = [];
+  const checked: (Hook & { ok: boolean })[] = [];
   for (const hook of hooks) {
     const problem = hook.state === "ready" ? await loadingProblem(hook, options, processes) : undefined;
     const isMeantToRun = hook.state !== "off" && hook.state !== "overridden";
@@ -176,7 +165,7 @@ export async function checkHooks(hooks: readonly Hook[], options: CheckOptions):
   return checked;
 }
 
-type CheckOptions = Pick<LoadHooksOptions, "home" | "workspace" | "config" | "env"> & { logger: Logger };
+type CheckOptions = LoadHooksOptions & { logger: Logger };
 
 async function loadingProblem(
   hook: Hook,
@@ -185,13 +174,7 @@ async function loadingProblem(
 ): Promise<string | undefined> {
   if (hook.source === "bundled") return undefined;
   try {
-    const answer = await processes.call({
-      hook: hook.name,
-      handlerFile: await handlerFileOf(hook, options.home),
-      cwd: await workingFolder(options),
-      env: hookEnvironment(options.env, hook.variables),
-      timeoutMs: options.config.hooks.timeoutSeconds * 1000,
-    });
+    const answer = await processes.call(await callOf(hook, options));
     return typeof answer === "string" ? answer : undefined;
   } catch (error) {
     return printableLine(errorMessage(error), 300);

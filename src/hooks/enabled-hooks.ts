@@ -15,7 +15,7 @@ import {
   fileExists,
   temporaryPath,
 } from "../base/files.ts";
-import { isRecord } from "../base/json-record.ts";
+import { isRecord, parseJson } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { enabledHooksFile, hookCopiesFolder } from "../config/layout.ts";
 import type { Hook } from "./hook.ts";
@@ -50,12 +50,7 @@ export async function keepEnabledHook(home: string, folder: string, hook: Enable
 }
 
 function parseEnabled(text: string): ReadonlyMap<string, EnabledHook> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return new Map();
-  }
+  const value = parseJson(text);
   const hooks = isRecord(value) && value["version"] === 1 ? value["workspaceHooks"] : undefined;
   return new Map(
     Object.entries(isRecord(hooks) ? hooks : {}).flatMap(([folder, hook]) => {

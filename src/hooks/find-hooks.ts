@@ -132,24 +132,10 @@ function withoutTwins(hooks: readonly FoundHook[]): FoundHook[] {
   });
 }
 
-interface HookHead {
-  name: string;
-  description: string;
-  events: readonly HookEventName[];
-  requires: HookRequirements;
-  /** The problem, if any. */
-  problem?: string | undefined;
-}
+type HookHead = Pick<FoundHook, "name" | "description" | "events" | "requires" | "problem">;
 
 /** Everything a hook needs. `anyBins`: one of these programs. `os`: one of these systems. */
-export interface HookRequirements {
-  bins: readonly string[];
-  anyBins: readonly string[];
-  env: readonly string[];
-  config: readonly string[];
-  os: readonly string[];
-}
-
+export type HookRequirements = Record<"bins" | "anyBins" | "env" | "config" | "os", readonly string[]>;
 const NO_REQUIREMENTS: HookRequirements = { bins: [], anyBins: [], env: [], config: [], os: [] };
 
 /** As in `hooks.entries` of the configuration. */

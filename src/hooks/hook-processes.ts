@@ -6,9 +6,10 @@
  */
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { within } from "../base/async.ts";
 import { errorMessage } from "../base/errors.ts";
 import { randomIds } from "../base/ids.ts";
-import { isRecord } from "../base/json-record.ts";
+import { isRecord, parseJson } from "../base/json-record.ts";
 import type { Logger } from "../base/log.ts";
 import { redactText } from "../base/redact.ts";
 import { type LeashedProgram, startOnLeash } from "../claude/runner/process/leash.ts";
@@ -16,7 +17,7 @@ import type { Environment } from "../config/layout.ts";
 import { type HookEvent, MAX_PRINTED_CHARACTERS, type ProgramRequest, type BootstrapFile } from "./hook.ts";
 import { printableLine } from "../base/text.ts";
 
-interface HookCall {
+export interface HookCall {
   hook: string;
   handlerFile: string;
   /** Undefined: only load the handler. */
@@ -27,20 +28,14 @@ interface HookCall {
   timeoutMs: number;
 }
 
-export interface HookProcesses {
-  /** A string: what went wrong. Never rejects. */
-  call(call: HookCall): Promise<Additions | string>;
-  /** Ends all processes. */
-  close(): Promise<void>;
-}
+export type HookProcesses = ReturnType<typeof createHookProcesses>;
 
 const MAX_PROCESSES = 8;
 const MEMORY_MB = 256;
 const MAX_LOGGED_CHARACTERS = 4_000;
 
-export function createHookProcesses({ logger }: { logger: Logger }): HookProcesses {
+export function createHookProcesses({ logger }: { logger: Logger }) {
   const running = new Set<HookProcess>();
-  const waiting = new Set<() => void>();
 
   /** Processes that have answered are ended to make room. */
   const hasRoom = (): boolean => {
@@ -52,47 +47,36 @@ export function createHookProcesses({ logger }: { logger: Logger }): HookProcess
     while (!hasRoom()) {
       const left = until - performance.now();
       if (left <= 0) return false;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.add(resolve);
-      const timer = setTimeout(resolve, left);
-      await promise;
-      clearTimeout(timer);
-      waiting.delete(resolve);
+      await within(left, Promise.race([...running].map(async ({ gone }) => await gone)));
     }
     return true;
   };
 
   return {
-    call: async (call) => {
+    /** A string: what went wrong. Never rejects. */
+    call: async (call: HookCall): Promise<Additions | string> => {
       const until = performance.now() + call.timeoutMs;
       if (!(await room(until))) return `too many hooks were running for ${call.timeoutMs / 1000} s`;
       try {
         const program = startProcess(call, until, logger);
         running.add(program);
-        void program.gone.then(() => {
-          running.delete(program);
-          for (const wake of waiting) wake();
-        });
+        void program.gone.then(() => running.delete(program));
         return await program.answer;
       } catch (error) {
         return inWords(errorMessage(error));
       }
     },
-    close: async () => {
+    /** Ends all processes. */
+    close: async (): Promise<void> => {
       await Promise.all([...running].map(async (program) => await program.end()));
     },
   };
 }
 
-interface HookProcess {
-  answer: Promise<Additions | string>;
-  hasAnswered(): boolean;
-  /** Resolves when the process and its children have ended. */
-  gone: Promise<void>;
-  end(): Promise<void>;
-}
+type HookProcess = ReturnType<typeof startProcess>;
 
-function startProcess(call: HookCall, until: number, logger: Logger): HookProcess {
+/** `gone` resolves when the process and its children have ended. */
+function startProcess(call: HookCall, until: number, logger: Logger) {
   const mark = randomIds.uuid();
   const program = startProgram(call, mark);
   const answer = Promise.withResolvers<Additions | string>();
@@ -145,25 +129,14 @@ function startProgram({ handlerFile, event, cwd, env }: HookCall, mark: string):
   const args = [...warnings, `--max-old-space-size=${MEMORY_MB}`, file];
   const program = startOnLeash({ program: process.execPath, args, cwd, env });
   if (program === undefined) throw new Error("cannot start a process for it");
-  const request: ProgramRequest = {
-    handler: pathToFileURL(handlerFile).href,
-    event,
-    mark,
-  };
+  const request: ProgramRequest = { handler: pathToFileURL(handlerFile).href, event, mark };
   // A process that exits early reports that itself.
   program.stdin.on("error", () => undefined);
   program.stdin.end(JSON.stringify(request));
   return program;
 }
 
-interface Printed {
-  stdout(): string;
-  stderr(): string;
-  /** Logs what a hook prints, because stdout is for Holdfast's own data. */
-  log(hook: string, mark: string, logger: Logger): void;
-}
-
-function listen({ stdout, stderr }: LeashedProgram, on: { onLine(): void; onTooMuch(): void }): Printed {
+function listen({ stdout, stderr }: LeashedProgram, on: { onLine(): void; onTooMuch(): void }) {
   const texts = { stdout: "", stderr: "" };
   const add = (stream: "stdout" | "stderr", piece: string): void => {
     if (texts[stream].length + piece.length > MAX_PRINTED_CHARACTERS) return on.onTooMuch();
@@ -173,9 +146,10 @@ function listen({ stdout, stderr }: LeashedProgram, on: { onLine(): void; onTooM
   stdout.setEncoding("utf8").on("data", (piece: string) => add("stdout", piece));
   stderr.setEncoding("utf8").on("data", (piece: string) => add("stderr", piece));
   return {
-    stdout: () => texts.stdout,
-    stderr: () => texts.stderr,
-    log: (hook, mark, logger) => {
+    stdout: (): string => texts.stdout,
+    stderr: (): string => texts.stderr,
+    /** Logs what a hook prints, because stdout is for Holdfast's own data. */
+    log: (hook: string, mark: string, logger: Logger): void => {
       const said = texts.stdout.split("\n").filter((line) => !line.startsWith(mark));
       const text = [...said, texts.stderr].join("\n").trim();
       if (text !== "") logger.info("hook printed", { hook, text: text.slice(0, MAX_LOGGED_CHARACTERS) });
@@ -188,12 +162,7 @@ function readAnswer(printed: string, mark: string): Additions | string | undefin
   const start = printed.lastIndexOf(`\n${mark}`);
   const end = start === -1 ? -1 : printed.indexOf("\n", start + 1);
   if (end === -1) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(printed.slice(start + 1 + mark.length, end));
-  } catch {
-    return "its answer is invalid";
-  }
+  const value = parseJson(printed.slice(start + 1 + mark.length, end));
   if (isRecord(value) && typeof value["failed"] === "string") return inWords(value["failed"]);
   const added = isRecord(value) ? value["added"] : undefined;
   return isRecord(added) ? checkAdditions(added["messages"], added["bootstrapFiles"]) : "its answer is invalid";

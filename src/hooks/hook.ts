@@ -15,8 +15,7 @@ export const HOOK_EVENTS = [
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
 /** Where a hook was found. Later places override earlier ones. */
-export const HOOK_SOURCES = ["bundled", "home", "workspace"] as const;
-export type HookSource = (typeof HOOK_SOURCES)[number];
+export type HookSource = "bundled" | "home" | "workspace";
 
 export interface Hook {
   name: string;
@@ -36,8 +35,6 @@ export interface Hook {
   state: HookState;
   /** Why it is not ready, and what to do. */
   problem?: string | undefined;
-  /** Failures since the process started: how many, and the last reason. */
-  failed?: { count: number; reason: string } | undefined;
 }
 
 /**
@@ -45,8 +42,7 @@ export interface Hook {
  * - `changed`: a workspace hook that changed after it was enabled.
  * - `overridden`: replaced by a hook of the same name.
  */
-const HOOK_STATES = ["ready", "off", "changed", "missing", "broken", "overridden"] as const;
-export type HookState = (typeof HOOK_STATES)[number];
+export type HookState = "ready" | "off" | "changed" | "missing" | "broken" | "overridden";
 
 /** The argument of a handler, in OpenClaw's form. It is sent to another process, so it holds only data. */
 export interface HookEvent {

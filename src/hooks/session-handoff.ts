@@ -14,8 +14,7 @@ export function createSessionHandoffHook(handoff: Pick<Handoff, "capture">): Bun
       if (reason === undefined) return;
       const { sessionKey, context } = event;
       // The session may have moved on while other hooks ran.
-      const window = context.sessionId === undefined ? {} : { sessionId: context.sessionId };
-      await handoff.capture({ kind: "session", sessionKey, ...window }, reason);
+      await handoff.capture({ kind: "session", sessionKey, sessionId: context.sessionId }, reason);
     },
   };
 }

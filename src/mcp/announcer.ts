@@ -13,7 +13,7 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import type { McpParts } from "./bridge-parts.ts";
 import { findConversation } from "./privacy.ts";
 import { printable } from "../base/text.ts";
-import type { DeliveryTarget, OutboxItem } from "../store/queues.ts";
+import type { DeliveryTarget } from "../store/queues.ts";
 
 /** The payload in the outbox. */
 export interface AnnouncementPayload {
@@ -28,16 +28,14 @@ export interface AnnouncementPayload {
 export const PRIORITIES = ["low", "normal", "high"] as const;
 export type AnnouncementPriority = (typeof PRIORITIES)[number];
 
-export interface Announcer {
-  keep(text: string, priority: AnnouncementPriority): Promise<{ item: OutboxItem; target: DeliveryTarget }>;
-}
+export type Announcer = ReturnType<typeof createAnnouncer>;
 
 const PER_MINUTE = 20;
 const MINUTE_MS = 60_000;
 /** The person at the keyboard, as in `holdfast chat`. */
 const COMMAND_LINE: DeliveryTarget = { channel: "cli", accountId: "default", to: "cli" };
 
-export function createAnnouncer(parts: McpParts): Announcer {
+export function createAnnouncer(parts: McpParts) {
   /** Times of the last announcements. */
   let times: number[] = [];
   const admit = (): void => {
@@ -50,7 +48,7 @@ export function createAnnouncer(parts: McpParts): Announcer {
   };
 
   return {
-    keep: async (text, priority) => {
+    keep: async (text: string, priority: AnnouncementPriority) => {
       const { agent, key, target } = await findRecipient(parts);
       admit();
       const { agentId, repoPath, claudeSessionId } = parts;
@@ -70,13 +68,7 @@ export function createAnnouncer(parts: McpParts): Announcer {
   };
 }
 
-interface Recipient {
-  agent: AgentHandle;
-  key: string;
-  target: DeliveryTarget;
-}
-
-async function findRecipient(parts: McpParts): Promise<Recipient> {
+async function findRecipient(parts: McpParts) {
   const link = await findConversation(parts);
   if (!link.linked) {
     const agent = await parts.openAgent({ create: true });
@@ -102,13 +94,7 @@ function targetOf(entry: SessionEntry): DeliveryTarget | undefined {
   };
   const { channel, to, accountId, threadId } = entry.deliveryContext?.to === undefined ? last : entry.deliveryContext;
   if (channel === undefined || channel === "" || to === undefined || to === "") return undefined;
-  return {
-    channel,
-    to,
-    accountId: normalizeAccountId(accountId),
-    chatType: entry.chatType,
-    threadId,
-  };
+  return { channel, to, accountId: normalizeAccountId(accountId), chatType: entry.chatType, threadId };
 }
 
 function tooMany(waitMs: number): HoldfastError {

@@ -34,19 +34,15 @@ export interface McpParts {
    */
   openHandoff(whose: "agent" | "claude-code"): Promise<HandoffPlace | undefined>;
   openSearchIndex(): Promise<SearchIndex>;
-  /** The files that the agent may search. */
-  searchSources(want: { memory: true } | NativeWish): Promise<SearchSources>;
+  /** The files that the agent may search. `archived` are session ids. */
+  searchSources(
+    want: { memory: true } | { nativeFolders: readonly string[]; archived: readonly string[] },
+  ): Promise<SearchSources>;
   clock: Clock;
   ids: Ids;
   logger: Logger;
   /** Finishes running work and closes everything that was opened. */
   close(): Promise<void>;
-}
-
-export interface NativeWish {
-  nativeFolders: readonly string[];
-  /** Session ids. */
-  archived: readonly string[];
 }
 
 /** The Claude Code side as the agent sees it. */

@@ -11,15 +11,12 @@ import type { SearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
 import type { McpParts } from "./bridge-parts.ts";
 import { findConversation } from "./privacy.ts";
-import type { SessionHit, SessionResult, MemoryResult } from "../memory/search-results.ts";
+import type { SessionHit, SessionResult } from "../memory/search-results.ts";
 import { createKeyedMutex } from "../base/async.ts";
 
-export interface BridgeSearch {
-  memory(query: { text: string; maxResults: number; minScore: number }): Promise<MemoryResult>;
-  sessions(query: SessionSearchQuery): Promise<SessionSearchResult>;
-}
+export type BridgeSearch = ReturnType<typeof createBridgeSearch>;
 
-export interface SessionSearchQuery {
+interface SessionSearchQuery {
   text: string;
   limit: number;
   /** False: skip native sessions that no agent started. */
@@ -29,7 +26,7 @@ export interface SessionSearchQuery {
   since?: number | undefined;
 }
 
-export interface SessionSearchResult extends Pick<SessionResult, "note"> {
+interface SessionSearchResult extends Pick<SessionResult, "note"> {
   hits: SessionHit[];
   /** The native sessions that were searched. */
   sessions: DiscoveredSession[];
@@ -40,7 +37,7 @@ const LOCK = "index";
 /** Folders outside the repo, mostly worktrees, that one query can name. */
 const MAX_ROOTS = 500;
 
-export function createBridgeSearch(parts: McpParts): BridgeSearch {
+export function createBridgeSearch(parts: McpParts) {
   const mutex = createKeyedMutex();
   /** One at a time: parallel calls would refresh the same files. */
   const refreshed = async <T>(sources: SearchSources, search: (index: SearchIndex) => T): Promise<T> =>
@@ -52,13 +49,14 @@ export function createBridgeSearch(parts: McpParts): BridgeSearch {
     });
 
   return {
-    memory: async ({ text, maxResults, minScore }) => {
+    memory: async ({ text, maxResults, minScore }: { text: string; maxResults: number; minScore: number }) => {
       const { searchMemory } = await import("../memory/search-results.ts");
       const sources = await parts.searchSources({ memory: true });
       const query = { text, agentId: parts.agentId, maxResults, minScore };
       return await refreshed(sources, (index) => searchMemory(index, query));
     },
-    sessions: async ({ text, limit, includeNative, role, since }) => {
+    sessions: async (wanted: SessionSearchQuery): Promise<SessionSearchResult> => {
+      const { text, limit, includeNative, role, since } = wanted;
       const [{ searchSessions }, { sessions }, chats] = await Promise.all([
         import("../memory/search-results.ts"),
         parts.claude.discover(parts.repoPath),
@@ -69,13 +67,7 @@ export function createBridgeSearch(parts: McpParts): BridgeSearch {
       );
       const archived = visible.filter((session) => session.archived === true).map(({ sessionId }) => sessionId);
       const sources = await parts.searchSources({ nativeFolders: foldersOf(visible), archived });
-      const query = {
-        text,
-        agentId: parts.agentId,
-        limit,
-        role,
-        since,
-      };
+      const query = { text, agentId: parts.agentId, limit, role, since };
       // Filter by session, so that other repos and chats are not even ranked.
       const repoRoots = outermost(visible.flatMap(({ cwds }) => cwds));
       const native = { kinds: ["native"], sessionIds: visible.map(({ sessionId }) => sessionId), repoRoots } as const;
@@ -114,16 +106,8 @@ function foldersOf(sessions: readonly DiscoveredSession[]): string[] {
   return [...new Set(paths.map((path) => basename(dirname(path))))];
 }
 
-export interface SearchPlaces {
-  home: string;
-  openClawHome: string;
-  claudeHome: string;
-  agentId: string;
-  workspace: string;
-}
-
 export async function searchSourcesOf(
-  places: SearchPlaces,
+  places: Record<"home" | "openClawHome" | "claudeHome" | "agentId" | "workspace", string>,
   want: Parameters<McpParts["searchSources"]>[0],
 ): Promise<SearchSources> {
   const { home, agentId, workspace } = places;

@@ -65,6 +65,10 @@ function toFailure(error: unknown, tool: ToolName, { logger }: Bridge): CallTool
   return { content: [{ type: "text", text: String(asData(text)) }], isError: true };
 }
 
+/** A whole number from 1 to `most`. */
+export const countUpTo = (most: number, usual: number, what: string) =>
+  z.int().min(1).max(most).default(usual).describe(`${what} (default ${usual})`);
+
 const MAX_QUERY = 500;
 
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what this refuses

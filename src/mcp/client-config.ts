@@ -1,25 +1,11 @@
 /** The configuration with which an MCP client starts the bridge. */
 import { programFile } from "../base/package.ts";
 
-export interface ClientConfigOptions {
-  agent?: string | undefined;
-  repo?: string | undefined;
-  session?: string | undefined;
-  /** HOLDFAST_HOME, if set: a client may start the server without our environment. */
-  home?: string | undefined;
-}
-
-interface ServerEntry {
-  type: "stdio";
-  command: string;
-  args: string[];
-  env?: Record<string, string> | undefined;
-  /** Makes Claude Code wait for the server before the first turn and keep its tools visible. */
-  alwaysLoad: true;
-}
+/** `home` is HOLDFAST_HOME, if set: a client may start the server without our environment. */
+type ClientConfigOptions = Partial<Record<"agent" | "repo" | "session" | "home", string | undefined>>;
 
 /** Uses absolute paths: a client may have another PATH or working folder. */
-export function clientConfig(options: ClientConfigOptions): { mcpServers: { holdfast: ServerEntry } } {
+export function clientConfig(options: ClientConfigOptions) {
   const given = (["agent", "repo", "session"] as const).flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [`--${name}`, value];
@@ -31,6 +17,7 @@ export function clientConfig(options: ClientConfigOptions): { mcpServers: { hold
         command: process.execPath,
         args: [programFile(), "mcp", ...given],
         env: options.home === undefined ? undefined : { HOLDFAST_HOME: options.home },
+        // Makes Claude Code wait for the server before the first turn and keep its tools visible.
         alwaysLoad: true,
       },
     },

@@ -67,11 +67,7 @@ function register(server: McpServer, tool: BridgeTool, bridge: Bridge): void {
 /** For work that is still running when the client is gone. */
 const GRACE_MS = 1000;
 
-/**
- * Serves over stdin and stdout until the client disconnects, dies or sends a signal. Stdout carries nothing but the
- * protocol.
- */
-
+/** Until the client disconnects, dies or sends a signal. Stdout carries nothing but the protocol. */
 export async function serveStdio(parts: McpParts): Promise<void> {
   const server = createMcpServer(parts);
   const closed = new Promise<void>((resolve) => {

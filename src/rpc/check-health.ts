@@ -21,18 +21,15 @@ export interface Problem {
   summary: string;
 }
 
-export interface HealthCheck {
-  agents: AgentHealth[];
-  problems: Problem[];
-}
+export type HealthCheck = Awaited<ReturnType<typeof checkHealth>>;
 
 const RECENT = 5;
 /** Then a store or disk counts as hanging. */
 const TIMEOUT_MS = 1000;
 
-export async function checkHealth(parts: RpcParts, failures: readonly CallFailure[]): Promise<HealthCheck> {
+export async function checkHealth(parts: RpcParts, failures: readonly CallFailure[]) {
   const [file, agents] = await Promise.all([fileProblem(parts.home), agentsHealth(parts)]);
-  const problems = [
+  const problems: Problem[] = [
     ...(file === undefined ? [] : [file]),
     ...agents.flatMap(({ agentId, problem }) =>
       problem === undefined
@@ -95,12 +92,6 @@ async function sessionsOf(parts: RpcParts, agentId: string): Promise<NonNullable
   return { path: agent.store.path, count: total, recent };
 }
 
-export interface CallFailures {
-  /** `error` is undefined for a successful call. */
-  note(method: string, error: unknown): void;
-  recent(): CallFailure[];
-}
-
 /** How long a failure counts, unless a success clears it. */
 const FAILURE_MS = 5000;
 /** Their own failures do not count: they would make the next answer wrong. */
@@ -110,19 +101,20 @@ const PROBES: ReadonlySet<string> = new Set(["health", "status"]);
  * A success clears the failure of the same method, and all failures caused by the system (no file descriptors,
  * full disk, locked database), which end for all methods at once.
  */
-export function createCallFailures(now: () => number = () => performance.now()): CallFailures {
+export function createCallFailures(now: () => number = () => performance.now()) {
   const failed = new Map<string, { message: string; at: number; isDefect: boolean }>();
   const noteSuccess = (method: string): void => {
     for (const [name, { isDefect }] of failed) if (name === method || !isDefect) failed.delete(name);
   };
   return {
-    note: (method, error) => {
+    /** `error` is undefined for a successful call. */
+    note: (method: string, error: unknown): void => {
       const cause = ownCause(error);
       if (PROBES.has(method)) return;
       if (error === undefined) noteSuccess(method);
       else if (cause !== undefined) failed.set(method, { message: errorMessage(error), at: now(), ...cause });
     },
-    recent: () => {
+    recent: (): CallFailure[] => {
       for (const [name, { at }] of failed) if (now() - at > FAILURE_MS) failed.delete(name);
       return Array.from(failed, ([method, { message }]) => ({ method, message }));
     },

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { QueueMode } from "../../src/config/config.ts";
+import type { QueueMode } from "../../src/config/choices.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import type { StoreKind } from "../../src/store/store.ts";

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { gatewayCaller } from "../../src/gateway/connect-to-gateway.ts";
+import { requireGateway } from "../../src/gateway/connect-to-gateway.ts";
+import { createHttpCaller } from "../../src/rpc/client.ts";
 import { findGateway } from "../../src/gateway/runtime-file.ts";
 import { startCliGateway, runCli, type WatchedProgram, startInTerminal, startProgram } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
@@ -53,7 +54,7 @@ describe("without a gateway", () => {
     expect(outputs.filter((output) => output.includes('"code":"gateway-running"'))).toHaveLength(3);
     const refused = started.filter((one) => one.output().includes("gateway-running"));
     expect(await Promise.all(refused.map(async ({ ended }) => await ended))).toEqual([1, 1, 1]);
-    expect((await (await gatewayCaller({ home: home.path })).call("health", {})).ok).toBe(true);
+    expect((await createHttpCaller(await requireGateway(home.path)).call("health", {})).ok).toBe(true);
   });
 
   it("explains why it cannot be started", async () => {
@@ -197,7 +198,7 @@ async function homeWithStop(): Promise<TemporaryFolder> {
 }
 
 async function turnRuns(home: TemporaryFolder): Promise<void> {
-  const gateway = await gatewayCaller({ home: home.path });
+  const gateway = createHttpCaller(await requireGateway(home.path));
   const running = async (): Promise<number> => (await gateway.call("status", {})).turns.running.length;
   await expect.poll(running, { timeout: 15_000 }).toBe(1);
 }

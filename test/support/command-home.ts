@@ -1,5 +1,6 @@
 /** A conversation for chat commands: a real agent, and a lane that the test describes. */
-import type { EngineName, HoldfastConfig } from "../../src/config/config.ts";
+import type { EngineName } from "../../src/config/choices.ts";
+import type { HoldfastConfig } from "../../src/config/config.ts";
 import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
 import { initSessionState } from "../../src/session/init.ts";

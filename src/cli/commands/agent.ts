@@ -3,23 +3,14 @@ import { nodeCrypto } from "../../base/builtin.ts";
 import { ERROR_KINDS, type ErrorKind, HoldfastError } from "../../base/errors.ts";
 import type { ParamsOf, ResultOf } from "../../rpc/contract.ts";
 import { errorFromReport, mediaLine, silenceText, withoutFailureText } from "../answer-printer.ts";
-import { invalidOption } from "../command.ts";
+import { type Counts, type Flags, type Texts, invalidOption } from "../command.ts";
 import { assertAgentId, loadSetup } from "../context.ts";
 import { print, printJson, talk, waitingLine } from "../output.ts";
-import { type LiveCaller, openCaller } from "../rpc/live-caller.ts";
+import { type LiveCaller, openCaller } from "../gateway-client.ts";
 
-export interface AgentOptions {
-  message?: string | undefined;
-  to?: string | undefined;
-  sessionId?: string | undefined;
-  agent?: string | undefined;
-  thinking?: ParamsOf<"agent">["thinking"];
-  deliver?: boolean | undefined;
-  channel?: string | undefined;
-  local?: boolean | undefined;
-  timeout?: number | undefined;
-  json?: boolean | undefined;
-}
+type AgentOptions = Flags<"json" | "deliver" | "local"> &
+  Texts<"message" | "to" | "sessionId" | "agent" | "channel"> &
+  Counts<"timeout"> & { thinking?: ParamsOf<"agent">["thinking"] };
 
 type AgentResult = ResultOf<"agent">;
 

@@ -1,29 +1,20 @@
 /** `holdfast agents list|add`. The list has OpenClaw's JSON shape. */
 import { resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import { type EngineName, type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
+import type { EngineName } from "../../config/choices.ts";
+import { type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
 import { agentLayout, configFile } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
+import type { Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
 import { flexible, print, printJson, printTable, talk } from "../output.ts";
 import { suggestRestart } from "../channel-view.ts";
 import { engineNameOf } from "../../compose/agent-pool.ts";
 import { listAgentIds } from "../../compose/agent.ts";
 
-export interface ListedAgent {
-  id: string;
-  name?: string | undefined;
-  workspace: string;
-  agentDir: string;
-  engine: EngineName;
-  model?: string | undefined;
-  /** Number of channel accounts that this agent answers. */
-  bindings: number;
-  isDefault: boolean;
-  routes: string[];
-}
+export type ListedAgent = ReturnType<typeof describeAgent>;
 
-export async function listAgents(options: { json?: boolean | undefined }): Promise<void> {
+export async function listAgents(options: Flags<"json">): Promise<void> {
   const agents = await describeAgents(await loadSetup());
   if (options.json === true) return printJson(agents);
   printTable(
@@ -47,7 +38,7 @@ export async function describeAgents(setup: Setup): Promise<ListedAgent[]> {
   return [...new Set(ids)].toSorted().map((id) => describeAgent(id, setup));
 }
 
-function describeAgent(id: string, { home, config }: Setup): ListedAgent {
+function describeAgent(id: string, { home, config }: Setup) {
   const { name, model, workspace } = config.agents[id] ?? {};
   const layout = agentLayout(home, id);
   const isDefault = id === normalizeAgentId(config.defaultAgent);
@@ -64,19 +55,14 @@ function describeAgent(id: string, { home, config }: Setup): ListedAgent {
     agentDir: layout.root,
     engine: engineNameOf(config, id),
     model,
+    /** Number of channel accounts that this agent answers. */
     bindings: bound.length,
     isDefault,
     routes: isDefault && routes.length === 0 ? ["default (no explicit rules)"] : routes,
   };
 }
 
-export interface AddOptions {
-  json?: boolean | undefined;
-  name?: string | undefined;
-  model?: string | undefined;
-  engine?: EngineName | undefined;
-  workspace?: string | undefined;
-}
+type AddOptions = Flags<"json"> & Texts<"name" | "model" | "workspace"> & { engine?: EngineName | undefined };
 
 export async function addAgent(rawId: string, options: AddOptions): Promise<void> {
   assertAgentId(rawId);

@@ -1,26 +1,22 @@
 /** `holdfast channels`: the state of the accounts, linking WhatsApp, and the people who may write to the agent. */
+import { EventEmitter, on } from "node:events";
 import { systemClock } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
 import type { PairingSender, PairingStore } from "../../channels/pairing-store.ts";
+import { CHANNEL_NAMES, type ChannelName } from "../../config/choices.ts";
 import { channelsFolder } from "../../config/layout.ts";
 import { channelLabel, idleAccounts, withIdleAccounts } from "../channel-view.ts";
-import { parseChoice } from "../command.ts";
+import { type Flags, type Texts, parseChoice } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printStyled, printTable, right, talk } from "../output.ts";
-import { type GatewayHandle, findRunningGateway } from "../rpc/gateway-client.ts";
+import { type GatewayHandle, findRunningGateway } from "../gateway-client.ts";
 import { configuredAccounts } from "../../config/config.ts";
 
-const CHANNEL_NAMES = ["telegram", "discord", "whatsapp"] as const;
-type ChannelName = (typeof CHANNEL_NAMES)[number];
+type AccountOptions = Flags<"json"> & Texts<"account">;
 
-interface AccountOptions {
-  account?: string | undefined;
-  json?: boolean | undefined;
-}
-
-export async function channelsStatus(options: { json?: boolean | undefined }): Promise<void> {
+export async function channelsStatus(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const gateway = await findRunningGateway(setup);
   const channels =
@@ -91,20 +87,13 @@ async function* openHere({ home, config }: Setup, accountId: string): AsyncGener
   const logger = createLogger({ level: config.log.level });
   const parts = { home, config, env: process.env, clock: systemClock, logger };
   const channel = await openChannel("whatsapp", accountId, parts);
-  const reports: ChannelStatus[] = [];
-  let wake = Promise.withResolvers<void>();
-  const report = (status: ChannelStatus): void => {
-    reports.push(status);
-    wake.resolve();
-  };
+  const emitter = new EventEmitter<{ report: [ChannelStatus] }>();
+  const reports = on(emitter, "report") as AsyncIterable<[ChannelStatus]>;
+  const report = (status: ChannelStatus): void => void emitter.emit("report", status);
   const started = channel.start({ admit: refuseMessage, report });
-  started.catch((error: unknown) => report({ state: "failed", text: error instanceof Error ? error.message : "" }));
+  started.catch((error: unknown) => report({ state: "failed", text: errorMessage(error) }));
   try {
-    for (;;) {
-      await wake.promise;
-      wake = Promise.withResolvers<void>();
-      yield* reports.splice(0);
-    }
+    for await (const [status] of reports) yield status;
   } finally {
     await channel.stop();
   }
@@ -150,10 +139,7 @@ function needsToken(channel: string): HoldfastError {
   });
 }
 
-export async function pending(options: {
-  json?: boolean | undefined;
-  channel?: ChannelName | undefined;
-}): Promise<void> {
+export async function pending(options: Flags<"json"> & { channel?: ChannelName | undefined }): Promise<void> {
   const setup = await loadSetup();
   const { channel } = options;
   const accounts = configuredAccounts(setup.config).filter(({ name }) => channel === undefined || name === channel);
@@ -205,18 +191,12 @@ export async function revoke(rawChannel: string, id: string, options: AccountOpt
   print(`${id} can no longer write to the agent on ${channel}.`);
 }
 
-interface ChosenAccount {
-  channel: ChannelName;
-  accountId: string;
-  store: PairingStore;
-}
-
 /** The named account, else the one that knows the person, else the first. */
 async function chooseAccount(
   rawChannel: string,
   { account }: AccountOptions,
   knows: (store: PairingStore) => Promise<boolean>,
-): Promise<ChosenAccount> {
+) {
   const channel = parseChoice("The channel", rawChannel, CHANNEL_NAMES);
   const setup = await loadSetup();
   const accountIds =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RpcCaller } from "../../rpc/client.ts";
 import { openConversation } from "../commands/chat.ts";
-import type { LiveCaller } from "../rpc/live-caller.ts";
+import type { LiveCaller } from "../gateway-client.ts";
 import type { RpcEvent } from "../../rpc/protocol.ts";
 
 const KEY = "agent:main:cli:dm:me";
@@ -42,7 +42,7 @@ const ended = (itemId: number, text: string): RpcEvent => ({
 
 async function say(caller: LiveCaller) {
   const heard: RpcEvent[] = [];
-  const conversation = await openConversation({ caller, agentId: "main", sessionKey: KEY });
+  const conversation = await openConversation(caller, { agentId: "main", sessionKey: KEY });
   const end = await conversation.say("hello", (event) => heard.push(event));
   return { end, heard };
 }

@@ -6,38 +6,33 @@
 import { userInfo } from "node:os";
 import { type Interface, createInterface } from "node:readline";
 import { nodeCrypto } from "../../base/builtin.ts";
-import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
+import { closing } from "../../base/async.ts";
+import { ERROR_KINDS, HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { canonicalSessionKey } from "../../keys/canonical-key.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey, parseAgentSessionKey } from "../../keys/session-key.ts";
 import { findSession } from "../../session/find-session.ts";
 import { type AnswerPrinter, createAnswerPrinter, turnFailure, withoutFailureText } from "../answer-printer.ts";
-import { type Setup, assertAgentId, isStoreMissing, loadSetup, withAgent } from "../context.ts";
+import type { Flags, Texts } from "../command.ts";
+import { STORE_MISSING, type Setup, assertAgentId, loadSetup, withAgent } from "../context.ts";
 import { reportFailure } from "../failure.ts";
 import { style, talk } from "../output.ts";
-import { type LiveCaller, openCaller } from "../rpc/live-caller.ts";
+import { type LiveCaller, openCaller } from "../gateway-client.ts";
 import { engineNameOf } from "../../compose/agent-pool.ts";
 import type { RpcEvent } from "../../rpc/protocol.ts";
 import type { TurnEnd } from "../../turn/pipeline.ts";
 
-export interface ChatOptions {
-  agent?: string | undefined;
-  session?: string | undefined;
-  local?: boolean | undefined;
-}
+type ChatOptions = Flags<"local"> & Texts<"agent" | "session">;
 
 export async function chat(options: ChatOptions): Promise<void> {
   const setup = await loadSetup();
   const session = await chooseSession(setup, options);
   const caller = await openCaller(setup, options);
-  try {
-    const conversation = await openConversation({ caller, ...session });
-    talk(`Session ${session.sessionKey}. ${session.greeting} /help lists the commands.`);
-    await converse(conversation, session);
-  } finally {
-    await caller.close();
-  }
+  await using _closing = closing(caller);
+  const conversation = await openConversation(caller, session);
+  talk(`Session ${session.sessionKey}. ${session.greeting} /help lists the commands.`);
+  await converse(conversation, session);
 }
 
 interface ChatSession {
@@ -87,15 +82,8 @@ async function findByName(agentId: string, name: string): Promise<KnownSession> 
 
 /** The session may not exist yet: the first message creates it. */
 async function findByKey(agentId: string, sessionKey: string): Promise<KnownSession> {
-  try {
-    return await withAgent({ agent: agentId }, async (agent) => {
-      const entry = await agent.store.get(sessionKey);
-      return { sessionKey, sessionId: entry?.sessionId };
-    });
-  } catch (error) {
-    if (isStoreMissing(error)) return { sessionKey, sessionId: undefined };
-    throw error;
-  }
+  const reading = withAgent({ agent: agentId }, async ({ store }) => await store.get(sessionKey));
+  return { sessionKey, sessionId: (await undefinedOn(reading, STORE_MISSING))?.sessionId };
 }
 
 async function converse(conversation: Conversation, { sessionId }: ChatSession): Promise<void> {
@@ -105,7 +93,7 @@ async function converse(conversation: Conversation, { sessionId }: ChatSession):
     ...(interactive ? { output: process.stdout, prompt: style("cyan", "> ") } : {}),
   });
   using interrupts = listenForInterrupts(input, async () => await conversation.abort());
-  const printer = createAnswerPrinter({ interactive, sessionId });
+  const printer = createAnswerPrinter(interactive, sessionId);
   const prompt = (): void => {
     if (interactive && !interrupts.isLeaving()) input.prompt();
   };
@@ -139,17 +127,11 @@ async function answer(conversation: Conversation, text: string, printer: AnswerP
   }
 }
 
-interface Interrupts extends Disposable {
-  /** Resolves with the answer, or as soon as the person leaves. */
-  during(answer: Promise<void>): Promise<void>;
-  isLeaving(): boolean;
-}
-
 /**
  * Ctrl-C during an answer stops the turn and keeps the answer so far; a second one, or one at the prompt,
  * leaves. On a terminal readline reports it, otherwise it arrives as a signal.
  */
-function listenForInterrupts(input: Interface, abort: () => Promise<boolean>): Interrupts {
+function listenForInterrupts(input: Interface, abort: () => Promise<boolean>) {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   let isAnswering = false;
   let isStopping = false;
@@ -172,7 +154,8 @@ function listenForInterrupts(input: Interface, abort: () => Promise<boolean>): I
   process.on("SIGINT", onInterrupt);
 
   return {
-    during: async (answering) => {
+    /** Resolves with the answer, or as soon as the person leaves. */
+    during: async (answering: Promise<void>): Promise<void> => {
       isAnswering = true;
       isStopping = false;
       try {
@@ -181,35 +164,26 @@ function listenForInterrupts(input: Interface, abort: () => Promise<boolean>): I
         isAnswering = false;
       }
     },
-    isLeaving: () => isLeaving,
-    [Symbol.dispose]: () => {
+    isLeaving: (): boolean => isLeaving,
+    [Symbol.dispose]: (): void => {
       process.off("SIGINT", onInterrupt);
       input.off("SIGINT", onInterrupt);
     },
   };
 }
 
-export interface Conversation {
-  /** Resolves with the end of the turn that answers. The listener gets the events until then. */
-  say(text: string, onEvent: (event: RpcEvent) => void): Promise<TurnEnd>;
-  /** Stops the running turn; false when none runs. */
-  abort(): Promise<boolean>;
-}
+type Conversation = Awaited<ReturnType<typeof openConversation>>;
 
-export async function openConversation({
-  caller,
-  agentId,
-  sessionKey,
-}: {
-  caller: LiveCaller;
-  agentId: string;
-  sessionKey: string;
-}): Promise<Conversation> {
-  let listener: TurnListener | undefined;
+export async function openConversation(
+  caller: LiveCaller,
+  { agentId, sessionKey }: Pick<ChatSession, "agentId" | "sessionKey">,
+) {
+  let listener: ReturnType<typeof listenForTurn> | undefined;
   await caller.watch(sessionKey, (event) => listener?.onEvent(event));
 
   return {
-    say: async (text, onEvent) => {
+    /** Resolves with the end of the turn that answers. The listener gets the events until then. */
+    say: async (text: string, onEvent: (event: RpcEvent) => void): Promise<TurnEnd> => {
       const turn = listenForTurn(onEvent);
       listener = turn;
       try {
@@ -224,19 +198,13 @@ export async function openConversation({
         listener = undefined;
       }
     },
-    abort: async () => (await caller.call("chat.abort", { sessionKey, agentId })).aborted,
+    /** Stops the running turn; false when none runs. */
+    abort: async (): Promise<boolean> => (await caller.call("chat.abort", { sessionKey, agentId })).aborted,
   };
 }
 
-interface TurnListener {
-  readonly onEvent: (event: RpcEvent) => void;
-  /** Sets the inbox item of our message; the turn that answers has this number or a higher one. */
-  readonly expect: (itemId: number) => void;
-  ended: Promise<TurnEnd>;
-}
-
 /** Events can arrive before the response to `chat.send`, so they are kept until our item is known. */
-function listenForTurn(onEvent: (event: RpcEvent) => void): TurnListener {
+function listenForTurn(onEvent: (event: RpcEvent) => void) {
   const { promise: ended, resolve, reject } = Promise.withResolvers<TurnEnd>();
   ended.catch(() => undefined);
   let early: RpcEvent[] | undefined = [];
@@ -248,11 +216,12 @@ function listenForTurn(onEvent: (event: RpcEvent) => void): TurnListener {
     if (event.type === "turn.ended") resolve(event);
   };
   return {
-    onEvent: (event) => {
+    onEvent: (event: RpcEvent): void => {
       if (early === undefined) take(event);
       else early.push(event);
     },
-    expect: (itemId) => {
+    /** Sets the inbox item of our message; the turn that answers has this number or a higher one. */
+    expect: (itemId: number): void => {
       ours = itemId;
       const waiting = early ?? [];
       early = undefined;

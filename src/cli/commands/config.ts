@@ -2,22 +2,19 @@
 import { fileExists } from "../../base/files.ts";
 import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
 import { configFile, resolveHome } from "../../config/layout.ts";
-import { loadConfig } from "../../config/load.ts";
+import type { Flags } from "../command.ts";
+import { loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { suggestRestart } from "../channel-view.ts";
 
-interface ConfigOptions {
-  json?: boolean | undefined;
-}
-
-export async function get(key: string | undefined, options: ConfigOptions): Promise<void> {
-  const { config } = await load();
+export async function get(key: string | undefined, options: Flags<"json">): Promise<void> {
+  const { config } = await loadSetup();
   const value = key === undefined ? config : await getConfigValue(config, key);
   if (options.json === true) printJson(key === undefined ? { value } : { key, value });
   else print(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
 }
 
-export async function set(key: string, rawValue: string, options: ConfigOptions): Promise<void> {
+export async function set(key: string, rawValue: string, options: Flags<"json">): Promise<void> {
   const home = resolveHome();
   const path = configFile(home);
   const value = await setConfigValue({ path, key, rawValue });
@@ -26,7 +23,7 @@ export async function set(key: string, rawValue: string, options: ConfigOptions)
   await suggestRestart(home);
 }
 
-export async function unset(key: string, options: ConfigOptions): Promise<void> {
+export async function unset(key: string, options: Flags<"json">): Promise<void> {
   const home = resolveHome();
   const path = configFile(home);
   const removed = await unsetConfigValue({ path, key });
@@ -35,7 +32,7 @@ export async function unset(key: string, options: ConfigOptions): Promise<void> 
   if (removed) await suggestRestart(home);
 }
 
-export async function path(options: ConfigOptions): Promise<void> {
+export async function path(options: Flags<"json">): Promise<void> {
   const file = configFile(resolveHome());
   const exists = await fileExists(file);
   if (options.json === true) printJson({ path: file, exists });
@@ -47,16 +44,12 @@ export async function schema(): Promise<void> {
   printJson(jsonSchema());
 }
 
-export async function check(options: ConfigOptions): Promise<void> {
-  const { config, sources } = await load();
+export async function check(options: Flags<"json">): Promise<void> {
+  const { config, sources } = await loadSetup();
   const { describeOverriddenDenies } = await import("../../session/send-policy.ts");
   const warnings = describeOverriddenDenies(config.session.sendPolicy?.rules ?? []);
   if (options.json === true) return printJson({ ok: true, sources, warnings });
   for (const warning of warnings) talk(`Warning: ${warning}`);
   if (sources.length === 0) print("No configuration file; the defaults apply.");
   for (const { path } of sources) print(`${path} is valid`);
-}
-
-async function load() {
-  return await loadConfig({ env: process.env, cwd: process.cwd(), home: resolveHome() });
 }

@@ -8,6 +8,7 @@ import { type DoctorReport, runDoctor } from "../../doctor/run-doctor.ts";
 import { findGateway, gatewayState } from "../../gateway/runtime-file.ts";
 import { readToken } from "../../gateway/token-file.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
+import type { Flags, Texts } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { plural, print, printJson, printStyled, style } from "../output.ts";
 import type { GatewayFacts } from "../../doctor/check-home.ts";
@@ -16,13 +17,7 @@ import { configuredAccounts } from "../../config/config.ts";
 import { listAgentIds, openAgent, openStoreRepair } from "../../compose/agent.ts";
 import type { DeliveryRoute } from "../../store/queues.ts";
 
-export interface DoctorCommandOptions {
-  fix?: boolean | undefined;
-  acknowledge?: string | undefined;
-  agent?: string | undefined;
-  deep?: boolean | undefined;
-  json?: boolean | undefined;
-}
+type DoctorCommandOptions = Flags<"json" | "fix" | "deep"> & Texts<"acknowledge" | "agent">;
 
 export async function doctor(options: DoctorCommandOptions): Promise<void> {
   const home = resolveHome();

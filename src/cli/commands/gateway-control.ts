@@ -4,24 +4,17 @@ import { ERROR_KINDS, HoldfastError, systemErrorCode } from "../../base/errors.t
 import { programFile } from "../../base/package.ts";
 import { processState } from "../../base/processes.ts";
 import { gatewayLayout } from "../../config/layout.ts";
+import { requireGateway } from "../../gateway/connect-to-gateway.ts";
+import { createHttpCaller } from "../../rpc/client.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import { channelLabel, channelLine, isRepeated, toChannelRecord, withIdleAccounts } from "../channel-view.ts";
+import type { Flags } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { formatAge, formatBytes, plural, print, printJson, printStyled, style, talk, waitingLine } from "../output.ts";
-import {
-  type GatewayHandle,
-  SIGN_IN,
-  findRunningGateway,
-  requireGateway,
-  startGatewayProcess,
-} from "../rpc/gateway-client.ts";
+import { type GatewayHandle, SIGN_IN, findRunningGateway, startGatewayProcess } from "../gateway-client.ts";
 import { printableLine } from "../../base/text.ts";
 
-interface ControlOptions {
-  json?: boolean | undefined;
-}
-
-export async function gatewayStatus(options: ControlOptions): Promise<void> {
+export async function gatewayStatus(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const gateway = await findRunningGateway(setup);
   if (gateway === undefined) {
@@ -46,7 +39,7 @@ export async function gatewayStatus(options: ControlOptions): Promise<void> {
 }
 
 /** A separate command because the link contains the token, which must not end up in logs. */
-export async function gatewayLink(options: ControlOptions): Promise<void> {
+export async function gatewayLink(options: Flags<"json">): Promise<void> {
   const gateway = await findRunningGateway(await loadSetup());
   if (gateway === undefined) throw notRunning("Start it with `holdfast gateway start`.");
   const { url, pageLink: link } = gateway;
@@ -58,7 +51,7 @@ function notRunning(hint: string): HoldfastError {
   return new HoldfastError("not-found", "gateway-not-running", "The gateway is not running", { hint });
 }
 
-export async function startInBackground(options: ControlOptions): Promise<void> {
+export async function startInBackground(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const running = await findRunningGateway(setup);
   const { url, process: started } = running ?? (await start(setup, []));
@@ -68,7 +61,7 @@ export async function startInBackground(options: ControlOptions): Promise<void> 
 }
 
 /** Restarts in the background with the same options; starts one if none runs. */
-export async function restartGateway(options: ControlOptions): Promise<void> {
+export async function restartGateway(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const previous = await findRunningGateway(setup);
   if (previous !== undefined) await stop(previous, setup);
@@ -91,7 +84,7 @@ function argsOf({ args = [], port }: GatewayHandle): string[] {
   return args.map((arg, index) => (args[index - 1] === "--port" && arg === "0" ? String(port) : arg));
 }
 
-export async function stopGateway(options: ControlOptions): Promise<void> {
+export async function stopGateway(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const gateway = await findRunningGateway(setup);
   if (gateway === undefined) throw notRunning("There is nothing to stop.");
@@ -136,9 +129,9 @@ function terminate(pid: number): void {
 
 type Health = ResultOf<"health">;
 
-export async function health(options: ControlOptions): Promise<void> {
-  const gateway = await requireGateway(await loadSetup());
-  const report = await gateway.call("health", {});
+export async function health(options: Flags<"json">): Promise<void> {
+  const gateway = await requireGateway((await loadSetup()).home);
+  const report = await createHttpCaller(gateway).call("health", {});
   if (options.json === true) printJson(healthJson(report));
   else printHealth(report, gateway.url);
   if (!report.ok) process.exitCode = ERROR_KINDS.degraded.exitCode;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { PRIVATE_FILE } from "../../base/files.ts";
 import { gatewayLayout, resolveHome } from "../../config/layout.ts";
-import { invalidOption } from "../command.ts";
+import { type Counts, type Flags, invalidOption } from "../command.ts";
 import { print, printJson, talk } from "../output.ts";
 
 const MAX_LOG_BYTES = 10_000_000;
@@ -51,11 +51,7 @@ function isStderr(path: string): boolean {
   }
 }
 
-export interface LogsOptions {
-  json?: boolean | undefined;
-  lines?: number | undefined;
-  follow?: boolean | undefined;
-}
+type LogsOptions = Flags<"json" | "follow"> & Counts<"lines">;
 
 const DEFAULT_LINES = 50;
 

@@ -4,29 +4,22 @@ import { ERROR_KINDS } from "../../base/errors.ts";
 import { ensurePrivateFolder } from "../../base/files.ts";
 import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
-import { gatewayLayout, resolveHome } from "../../config/layout.ts";
-import { loadConfig } from "../../config/load.ts";
+import { gatewayLayout } from "../../config/layout.ts";
 import { channelLine } from "../channel-view.ts";
-import { invalidOption } from "../command.ts";
-import type { Setup } from "../context.ts";
+import { type Flags, type Texts, invalidOption } from "../command.ts";
+import { type Setup, loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
-import { SIGN_IN, findRunningGateway } from "../rpc/gateway-client.ts";
+import { SIGN_IN, findRunningGateway } from "../gateway-client.ts";
 import { type ListedAgent, describeAgents } from "./agents.ts";
 import { createLogWriter } from "./gateway-log.ts";
 import type { OpenedGateway } from "../../compose/turns.ts";
 
-export interface GatewayOptions {
-  port?: string | undefined;
-  noChannels?: boolean | undefined;
-  json?: boolean | undefined;
-}
+type GatewayOptions = Flags<"json" | "noChannels"> & Texts<"port">;
 
 const EXIT_AFTER_MS = 2000;
 
 export async function runGateway(options: GatewayOptions): Promise<void> {
-  const home = resolveHome();
-  const { config, origins } = await loadConfig({ env: process.env, cwd: process.cwd(), home });
-  const setup = { home, config };
+  const { origins, ...setup } = await loadSetup();
   const port = options.port === undefined ? undefined : parsePort(options.port);
   await refuseSecond(setup);
   const agents = await describeAgents(setup);
@@ -116,18 +109,12 @@ function announce({ url, port, takenPort, tokenLink }: Announced, options: Serve
   talk("Press Ctrl-C to stop.");
 }
 
-interface ChannelReporter {
-  readonly report: (channel: string, accountId: string, status: ChannelStatus) => void;
-  /** Prints nothing more: while the gateway stops, its channels stop too. */
-  readonly silence: () => void;
-}
-
 /** Prints each change of state once. A login code is drawn if stderr is a terminal. */
-function createChannelReporter(): ChannelReporter {
+function createChannelReporter() {
   const reported = new Map<string, string>();
   let isSilent = false;
   return {
-    report: (channel, accountId, status) => {
+    report: (channel: string, accountId: string, status: ChannelStatus): void => {
       const line = channelLine({ channel, accountId, status });
       const name = `${channel} ${accountId}`;
       const shown = `${line} ${status.loginCode ?? ""}`;
@@ -138,7 +125,8 @@ function createChannelReporter(): ChannelReporter {
       if (process.stderr.isTTY) void drawCode(status.loginCode);
       else talk("  Run `holdfast channels login` in a terminal to see the code.");
     },
-    silence: () => {
+    /** Prints nothing more: while the gateway stops, its channels stop too. */
+    silence: (): void => {
       isSilent = true;
     },
   };

@@ -3,23 +3,21 @@
  * so this process and the gateway may capture at the same time.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { closing } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { findHandoff, type HandoffPlace } from "../../handoff/find-handoff.ts";
 import { type HandoffView, handoffView, isNativeState } from "../../handoff/handoff-view.ts";
 import { renderMarkdown, shortEntryId } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
+import type { Counts, Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printTable, right, talk, writeOut, waitingLine } from "../output.ts";
 import { printable } from "../../base/text.ts";
 import { openHandoff } from "../../compose/handoff.ts";
 import { openAgent } from "../../compose/agent.ts";
 
-interface HandoffOptions {
-  json?: boolean | undefined;
-  agent?: string | undefined;
-  session?: string | undefined;
-}
+type HandoffOptions = Flags<"json"> & Texts<"agent" | "session">;
 
 export async function showHandoff(options: HandoffOptions): Promise<void> {
   await withHandoff(options, { writes: false }, async (opened) => {
@@ -100,9 +98,7 @@ export async function resumeHandoff(options: HandoffOptions): Promise<void> {
 
 const DEFAULT_LIMIT = 50;
 
-export async function listHandoffs(
-  options: HandoffOptions & { project?: string | undefined; limit?: number | undefined },
-): Promise<void> {
+export async function listHandoffs(options: HandoffOptions & Texts<"project"> & Counts<"limit">): Promise<void> {
   await withHandoff(options, { writes: false }, async (opened) => {
     const { handoff, agent } = opened;
     await opened.catchUp();
@@ -228,32 +224,21 @@ async function withHandoff(
   const { home, config } = await loadSetup();
   const isOn = config.handoff.enabled;
   if (writes && !isOn) throw turnedOff();
-  const env = process.env;
   // A named agent must exist; the default one is created because it keeps the hand-offs of Claude Code.
   const agent = await openAgent({ home, config, agentId: options.agent, create: options.agent === undefined });
-  try {
-    const handoff = await openHandoff({
-      home,
-      config: { ...config, handoff: { ...config.handoff, enabled: true } },
-      env,
-      agent,
-    });
-    if (handoff === undefined) throw turnedOff();
-    const catchUp = async (): Promise<void> => {
-      if (!isOn) return;
-      using _line = waitingLine("Reading new messages");
-      await handoff.recover();
-    };
-    const claude = openClaude({ home, config }, agent.agentId);
-    try {
-      await task({ home, config, agent, handoff, findNative: claude.findNative, catchUp });
-    } finally {
-      claude.close();
-      await handoff.close();
-    }
-  } finally {
-    await agent.store.close();
-  }
+  await using _store = closing(agent.store);
+  const on = { ...config, handoff: { ...config.handoff, enabled: true } };
+  const handoff = await openHandoff({ home, config: on, env: process.env, agent });
+  if (handoff === undefined) throw turnedOff();
+  await using _handoff = closing(handoff);
+  const claude = openClaude({ home, config }, agent.agentId);
+  await using _claude = closing(claude);
+  const catchUp = async (): Promise<void> => {
+    if (!isOn) return;
+    using _line = waitingLine("Reading new messages");
+    await handoff.recover();
+  };
+  await task({ home, config, agent, handoff, findNative: claude.findNative, catchUp });
 }
 
 function openClaude(setup: Setup, agentId: string): Pick<HandoffPlace, "findNative"> & { close(): void } {

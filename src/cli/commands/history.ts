@@ -1,5 +1,5 @@
 /** `holdfast history`: the end of a conversation, all of it, or new entries as they arrive. */
-import { watch } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.ts";
 import { fileExists } from "../../base/files.ts";
 import { type AgentHandle, locateTranscript, type FoundSession } from "../../session/agent-handle.ts";
@@ -8,18 +8,14 @@ import { entryToJson } from "../../transcript/codec.ts";
 import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
 import { readTail, readTranscript, readEntriesFrom } from "../../transcript/reader.ts";
+import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { printJson, printStyled, style, writeOut } from "../output.ts";
 import { renderEntry, reportProblems } from "../transcript-view.ts";
 import { type TranscriptProblem, isLoss } from "../../transcript/scan.ts";
 import { isFlushEntry } from "../../transcript/messages.ts";
 
-export interface HistoryOptions extends AgentOptions {
-  json?: boolean | undefined;
-  limit?: number | undefined;
-  all?: boolean | undefined;
-  follow?: boolean | undefined;
-}
+type HistoryOptions = AgentOptions & Flags<"json" | "all" | "follow"> & Counts<"limit">;
 
 const DEFAULT_LIMIT = 50;
 const FOLLOW_POLL_MS = 250;
@@ -30,29 +26,13 @@ export async function showHistory(reference: string | undefined, options: Histor
     return { session: found, place: await locateTranscript(agent, found) };
   });
   const { path } = place;
-  const damage = await findDamage(path, place.expected);
   const exists = await fileExists(path);
-  const shown = withDamage(exists ? await readShown(path, options) : EMPTY, damage);
+  const report = createReport(await findDamage(path, place.expected));
+  const shown = exists ? await readShown(path, report, options) : { entries: [], complete: true, report };
   if (options.json === true) await printHistoryJson(session, path, shown);
   else await printHistory(session, shown);
-  const report = shown.report();
   reportProblems(path, report);
   if (options.follow === true && exists) await follow(path, report.end, options);
-}
-
-async function readShown(path: string, { all, limit = DEFAULT_LIMIT }: HistoryOptions): Promise<Shown> {
-  return all === true ? readAll(path) : await readEnd(path, limit);
-}
-
-function withDamage(shown: Shown, damage: TranscriptDamage | undefined): Shown {
-  if (damage === undefined) return shown;
-  return {
-    ...shown,
-    report: () => {
-      const { problems, problemCount, end } = shown.report();
-      return { problems: [{ reason: damage.reason }, ...problems], problemCount: problemCount + 1, end };
-    },
-  };
 }
 
 async function newestSession(agent: AgentHandle): Promise<FoundSession> {
@@ -64,59 +44,51 @@ async function newestSession(agent: AgentHandle): Promise<FoundSession> {
   });
 }
 
-/** Entries are streamed: a transcript may be larger than memory. */
 interface Shown {
-  entries: AsyncIterable<TranscriptEntry>;
+  /** Streamed if it is all of them: a transcript may be larger than memory. */
+  entries: AsyncIterable<TranscriptEntry> | readonly TranscriptEntry[];
   /** False when the file has earlier entries. */
   complete: boolean;
-  /** Complete once the last entry was read. */
-  report(): ShownReport;
+  report: Report;
 }
 
-interface ShownReport {
-  problems: readonly TranscriptProblem[];
-  problemCount: number;
-  /** Byte offset behind the last entry; `--follow` continues there. */
-  end: number;
+type Report = ReturnType<typeof createReport>;
+
+/** Complete once the last entry was read. `end` is the byte offset behind it, where `--follow` continues. */
+function createReport(damage: TranscriptDamage | undefined) {
+  const problems: TranscriptProblem[] = damage === undefined ? [] : [{ reason: damage.reason }];
+  return { problems, problemCount: problems.length, end: 0 };
 }
 
-const EMPTY: Shown = {
-  entries: (async function* () {
-    // The transcript does not exist yet, or is lost.
-  })(),
-  complete: true,
-  report: () => ({ problems: [], problemCount: 0, end: 0 }),
-};
+function addTo(
+  report: Report,
+  found: Pick<Report, "problemCount" | "end"> & { problems: readonly TranscriptProblem[] },
+) {
+  report.problems.push(...found.problems);
+  report.problemCount += found.problemCount;
+  report.end = found.end;
+}
 
-/** Skips memory turns. */
-async function readEnd(path: string, limit: number): Promise<Shown> {
+async function readShown(path: string, report: Report, { all, limit = DEFAULT_LIMIT }: HistoryOptions): Promise<Shown> {
+  if (all === true) return { entries: readAll(path, report), complete: true, report };
   for (let count = limit; ; count *= 2) {
     const { entries, complete, problems, problemCount } = await readTail(path, count);
-    const shown = entries.filter(({ entry }) => !isFlushEntry(entry));
+    // Memory turns are hidden.
+    const shown = entries.map(({ entry }) => entry).filter((entry) => !isFlushEntry(entry));
     if (shown.length < limit && !complete) continue;
-    return {
-      entries: (async function* () {
-        for (const { entry } of shown.slice(-limit)) yield entry;
-      })(),
-      complete: complete && shown.length <= limit,
-      report: () => ({ problems, problemCount, end: entries.at(-1)?.end ?? 0 }),
-    };
+    addTo(report, { problems, problemCount, end: entries.at(-1)?.end ?? 0 });
+    return { entries: shown.slice(-limit), complete: complete && shown.length <= limit, report };
   }
 }
 
-function readAll(path: string): Shown {
+async function* readAll(path: string, report: Report): AsyncGenerator<TranscriptEntry> {
   const reading = readTranscript(path);
   let end = 0;
-  return {
-    entries: (async function* () {
-      for await (const item of reading) {
-        end = item.end;
-        if (item.kind === "entry") yield item.entry;
-      }
-    })(),
-    complete: true,
-    report: () => ({ problems: reading.report.problems, problemCount: reading.report.problemCount, end }),
-  };
+  for await (const item of reading) {
+    ({ end } = item);
+    if (item.kind === "entry") yield item.entry;
+  }
+  addTo(report, { ...reading.report, end });
 }
 
 async function printHistoryJson({ key, entry, window }: FoundSession, path: string, shown: Shown): Promise<void> {
@@ -127,7 +99,7 @@ async function printHistoryJson({ key, entry, window }: FoundSession, path: stri
     await writeOut(`${count === 0 ? "" : ","}${JSON.stringify(entryToJson(shownEntry))}`);
     count++;
   }
-  const { problems, problemCount } = shown.report();
+  const { problems, problemCount } = shown.report;
   const complete = shown.complete && !problems.some(isLoss);
   await writeOut(`],${JSON.stringify({ complete, count, problems, problemCount }).slice(1)}\n`);
 }
@@ -144,7 +116,7 @@ async function printHistory({ key, entry, window }: FoundSession, shown: Shown):
     isEmpty = false;
     await writeOut(`${line}\n`);
   }
-  const isLost = shown.report().problems.some(isLoss);
+  const isLost = shown.report.problems.some(isLoss);
   if (isEmpty) printStyled(style("dim", isLost ? "(unreadable)" : "(no messages yet)"));
 }
 
@@ -154,8 +126,6 @@ async function follow(path: string, start: number, options: HistoryOptions): Pro
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
-  const watcher = watch(path, { signal: stop.signal });
-  watcher.on("error", () => undefined);
   while (!stop.signal.aborted) {
     const { entries, end } = await readEntriesFrom(path, position);
     position = end;
@@ -167,21 +137,6 @@ async function follow(path: string, start: number, options: HistoryOptions): Pro
         if (line !== undefined) printStyled(line);
       }
     }
-    await nextChange(watcher, stop.signal);
+    await delay(FOLLOW_POLL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
   }
-}
-
-/** Waits for a change notice, at most 250 ms: not every file system sends notices. */
-async function nextChange(watcher: ReturnType<typeof watch>, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      watcher.off("change", done);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, FOLLOW_POLL_MS);
-    watcher.on("change", done);
-    signal.addEventListener("abort", done);
-  });
 }

@@ -9,15 +9,12 @@ import { agentLayout, configFile, claudeLayout, resolveHome } from "../../config
 import type { InstallOptions, InstallOutcome } from "../../hooks/claude-code/install.ts";
 import { type Hook } from "../../hooks/hook.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
-import { parseChoice } from "../command.ts";
+import { type Flags, type Texts, parseChoice } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
 import { flexible, print, printJson, printTable, talk } from "../output.ts";
 import { closestMatch } from "../../base/text.ts";
 
-interface HookOptions {
-  json?: boolean | undefined;
-  agent?: string | undefined;
-}
+type HookOptions = Flags<"json"> & Texts<"agent">;
 
 export async function listHooks(options: HookOptions): Promise<void> {
   const hooks = await load(await loadSetup(), options);
@@ -139,8 +136,7 @@ async function keepContent(
   { home }: Setup,
   { name, folder }: Hook,
 ): Promise<{ files?: string[] | undefined; digest?: string | undefined }> {
-  const { readHookContent } = await import("../../hooks/enabled-hooks.ts");
-  const { keepEnabledHook } = await import("../../hooks/enabled-hooks.ts");
+  const { keepEnabledHook, readHookContent } = await import("../../hooks/enabled-hooks.ts");
   const { files, digest } = await readHookContent(folder);
   await keepEnabledHook(home, folder, { name, digest, enabledAt: new Date().toISOString() });
   return { files: [...files.keys()], digest };
@@ -166,10 +162,7 @@ function printHooks(hooks: readonly Hook[]): void {
   );
 }
 
-interface PlaceOptions {
-  project?: boolean | undefined;
-  json?: boolean | undefined;
-}
+type PlaceOptions = Flags<"json" | "project">;
 
 export async function install(program: string, options: PlaceOptions): Promise<void> {
   const where = await placeOf(program, options);

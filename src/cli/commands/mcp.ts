@@ -5,10 +5,9 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { localTime, systemClock } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { randomIds } from "../../base/ids.ts";
 import { type Logger, createLogger } from "../../base/log.ts";
-import type { HoldfastConfig } from "../../config/config.ts";
 import {
   type Environment,
   agentLayout,
@@ -19,22 +18,16 @@ import {
 import { loadConfig } from "../../config/load.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { BridgeClaude, McpParts } from "../../mcp/bridge-parts.ts";
-import type { SearchIndex } from "../../memory/search-index.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
-import { assertAgentId, isStoreMissing, withAgent } from "../context.ts";
+import type { Flags, Texts } from "../command.ts";
+import { STORE_MISSING, type Setup, assertAgentId, withAgent } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { lazy, lazyMap } from "../../base/async.ts";
 import { type ClaudeSide, openClaudeSide } from "../../compose/claude.ts";
 import { openAgent } from "../../compose/agent.ts";
 import { type Viewer, discoverShown, mayShow } from "../../mcp/privacy.ts";
 
-export interface McpOptions {
-  agent?: string | undefined;
-  repo?: string | undefined;
-  session?: string | undefined;
-  printConfig?: true | undefined;
-  announcements?: true | undefined;
-}
+type McpOptions = Flags<"printConfig" | "announcements"> & Texts<"agent" | "repo" | "session">;
 
 export async function mcp(options: McpOptions): Promise<void> {
   assertAgentId(options.agent);
@@ -66,9 +59,7 @@ function repoOf(given: string | undefined, env: Environment): string {
   });
 }
 
-export interface McpPartsOptions {
-  home: string;
-  config: HoldfastConfig;
+export interface McpPartsOptions extends Setup {
   repoPath: string;
   env: Environment;
   agentId?: string | undefined;
@@ -86,8 +77,11 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
   const claudeSessionId = env["CLAUDE_CODE_SESSION_ID"] === "" ? undefined : env["CLAUDE_CODE_SESSION_ID"];
   const claude = claudeShownTo({ sessionKey, claudeSessionId }, side);
   const agent = lazyAgent(async (create) => await openAgent({ home, config, agentId, create, logger }));
-  const handoffs = lazyHandoffs({ home, config, env, agentId, logger }, agent.open);
-  const index = lazy(openIndex);
+  const handoffs = lazyHandoffs(options, agentId, logger, agent.open);
+  const index = lazy(async () => {
+    const { createSearchIndex } = await import("../../memory/search-index.ts");
+    return await createSearchIndex({ path: searchIndexFile(home), clock: systemClock, logger });
+  });
 
   return {
     agentId,
@@ -113,11 +107,6 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
       await agent.close();
     },
   };
-
-  async function openIndex(): Promise<SearchIndex> {
-    const { createSearchIndex } = await import("../../memory/search-index.ts");
-    return await createSearchIndex({ path: searchIndexFile(home), clock: systemClock, logger });
-  }
 }
 
 function claudeShownTo(viewer: Viewer, side: ClaudeSide): BridgeClaude {
@@ -134,38 +123,25 @@ function claudeShownTo(viewer: Viewer, side: ClaudeSide): BridgeClaude {
 }
 
 /** One handle for all calls. While the agent has no store, each call looks again. */
-function lazyAgent(open: (create: boolean) => Promise<AgentHandle>): {
-  open: McpParts["openAgent"];
-  close(): Promise<void>;
-} {
+function lazyAgent(open: (create: boolean) => Promise<AgentHandle>) {
   let opening: Promise<AgentHandle | undefined> = Promise.resolve(undefined);
-  const openNext = async (known: AgentHandle | undefined, create: boolean): Promise<AgentHandle | undefined> => {
-    if (known !== undefined) return known;
-    try {
-      return await open(create);
-    } catch (error) {
-      if (!create && error instanceof HoldfastError && error.kind === "not-found") return undefined;
-      throw error;
-    }
-  };
+  const openNext = async (create: boolean): Promise<AgentHandle | undefined> =>
+    create ? await open(true) : await undefinedOn(open(false), "not-found");
   return {
-    open: async ({ create }) => {
+    open: async ({ create }: { create: boolean }) => {
       const before = opening.catch(() => undefined);
-      opening = before.then(async (known) => await openNext(known, create));
+      opening = before.then(async (known) => known ?? (await openNext(create)));
       return await opening;
     },
     close: async () => await (await opening.catch(() => undefined))?.store.close(),
   };
 }
 
-interface HandoffSetup extends Pick<McpPartsOptions, "home" | "config" | "env"> {
-  agentId: string;
-  logger: Logger;
-}
-
 /** Opened at first use. The default agent keeps the hand-offs of Claude Code's sessions. */
 function lazyHandoffs(
-  { home, config, env, agentId, logger }: HandoffSetup,
+  { home, config, env }: McpPartsOptions,
+  agentId: string,
+  logger: Logger,
   openOwn: McpParts["openAgent"],
 ): { open: McpParts["openHandoff"]; close(): Promise<void> } {
   const { defaultAgent } = config;
@@ -209,12 +185,6 @@ async function printAnnouncements(options: McpOptions): Promise<void> {
     await showAnnouncements(agent, ({ text, priority, repoPath }, at) => {
       print(`${localTime(at)}  ${priority === "normal" ? "" : `[${priority}] `}${repoPath}\n${text}\n`);
     });
-  const shown = await withAgent({ agent: options.agent }, show).catch(noneWithoutStore);
-  if (shown === 0) talk("No new announcements.");
-}
-
-/** An agent without a store has no announcements. */
-function noneWithoutStore(error: unknown): number {
-  if (isStoreMissing(error)) return 0;
-  throw error;
+  const shown = await undefinedOn(withAgent({ agent: options.agent }, show), STORE_MISSING);
+  if (shown === undefined || shown === 0) talk("No new announcements.");
 }

@@ -5,20 +5,13 @@ import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { RpcCaller } from "../../rpc/client.ts";
 import type { ParamsOf, ResultOf } from "../../rpc/contract.ts";
+import type { Flags, Texts } from "../command.ts";
 import { loadSetup } from "../context.ts";
 import { print, printJson, waitingLine } from "../output.ts";
-import { ensureGateway } from "../rpc/gateway-client.ts";
+import { ensureGateway } from "../gateway-client.ts";
 
-export interface SendOptions {
-  channel?: string | undefined;
-  account?: string | undefined;
-  target?: string | undefined;
-  message?: string | undefined;
-  media?: string[] | undefined;
-  replyTo?: string | undefined;
-  threadId?: string | undefined;
-  json?: boolean | undefined;
-}
+type SendOptions = Flags<"json"> &
+  Texts<"channel" | "account" | "target" | "message" | "replyTo" | "threadId"> & { media?: string[] | undefined };
 
 type Sent = ResultOf<"message.send">;
 

@@ -1,11 +1,13 @@
 /** `holdfast ps`: lists the running gateway, turns and Claude Code sessions. */
+import { closing } from "../../base/async.ts";
 import { ERROR_KINDS, errorMessage } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { processState } from "../../base/processes.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
+import type { Flags } from "../command.ts";
 import { type Setup, loadSetup, withExistingAgent } from "../context.ts";
 import { flexible, formatAge, printJson, printTable, right, talk } from "../output.ts";
-import { findRunningGateway } from "../rpc/gateway-client.ts";
+import { findRunningGateway } from "../gateway-client.ts";
 import { sessionTitle, shortPath } from "./cc/session-view.ts";
 import { shortId } from "../../base/ids.ts";
 import { listAgentIds } from "../../compose/agent.ts";
@@ -28,7 +30,7 @@ interface Running {
   problems: string[];
 }
 
-export async function ps(options: { json?: boolean | undefined }): Promise<void> {
+export async function ps(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const problems: string[] = [];
   const attempt = async <T>(source: string, fallback: T, read: () => Promise<T>): Promise<T> => {
@@ -76,11 +78,8 @@ async function localTurns(setup: Setup, gatewayPid: number | undefined): Promise
 
 async function runningClaude(setup: Setup): Promise<DiscoveredSession[]> {
   const side = openClaudeSide({ ...setup, agentId: undefined, logger: silentLogger });
-  try {
-    return (await side.discover(undefined, { onlyRunning: true })).sessions;
-  } finally {
-    side.close();
-  }
+  await using _closing = closing(side);
+  return (await side.discover(undefined, { onlyRunning: true })).sessions;
 }
 
 function toJson({ gateway, turns, claudeCode, problems }: Running): object {

@@ -3,15 +3,11 @@ import { randomInt } from "node:crypto";
 import { tmpdir } from "node:os";
 import type { CrashResult } from "../../selftest/crash-rounds.ts";
 import { type SelftestResult, runSelftest } from "../../selftest/selftest.ts";
+import type { Counts, Flags, Texts } from "../command.ts";
 import { print, printJson, talk } from "../output.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface SelftestCommandOptions {
-  seed?: string | undefined;
-  minutes?: number | undefined;
-  folder?: string | undefined;
-  json?: boolean | undefined;
-}
+type SelftestCommandOptions = Flags<"json"> & Texts<"seed" | "folder"> & Counts<"minutes">;
 
 const MAX_SEED = 1_000_000;
 

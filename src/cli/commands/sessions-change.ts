@@ -1,6 +1,7 @@
 /** The `holdfast sessions` commands that change a session. Each prints the new state, as a sentence or as JSON. */
 import { localTime } from "../../base/clock.ts";
-import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
+import { closing } from "../../base/async.ts";
+import { ERROR_KINDS, HoldfastError, undefinedOn } from "../../base/errors.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import { type AgentHandle, locateTranscript } from "../../session/agent-handle.ts";
 import { archiveSession, deleteSession, readManifests, restoreSession, reopenWindow } from "../../session/archive.ts";
@@ -9,16 +10,17 @@ import { withSessionLease } from "../../session/lease.ts";
 import { maintainSessions } from "../../session/maintenance.ts";
 import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
 import { resetSession } from "../../session/window.ts";
+import type { Lease } from "../../store/queues.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { findDamage } from "../../transcript/damage.ts";
+import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, type Setup, confirm, withAgent } from "../context.ts";
 import { flexible, print, printJson, printTable, talk, waitingLine } from "../output.ts";
-import { findRunningGateway } from "../rpc/gateway-client.ts";
-import { openLocalCaller } from "../rpc/live-caller.ts";
+import { findRunningGateway, openLocalCaller } from "../gateway-client.ts";
 import { reportProblems } from "../transcript-view.ts";
 import { compactSession } from "../../session/transcript-changes.ts";
 
-type ChangeOptions = AgentOptions & { json?: boolean | undefined; yes?: boolean | undefined };
+type ChangeOptions = AgentOptions & Flags<"json" | "yes">;
 
 export async function patch(
   reference: string,
@@ -69,11 +71,8 @@ interface Change {
 async function patchProject(change: Change, key: string, changes: SessionPatch): Promise<SessionEntry> {
   const { patchFromOutside } = await import("../../turn/run/change-session.ts");
   const handoff = await openOwnHandoff(change);
-  try {
-    return await patchFromOutside({ agent: change.agent, handoff }, key, changes);
-  } finally {
-    await handoff?.close();
-  }
+  await using _closing = closing(handoff);
+  return await patchFromOutside({ agent: change.agent, handoff }, key, changes);
 }
 
 /** Undefined with `--store`: that store may belong to another program, and hand-offs are the agent's own. */
@@ -92,7 +91,7 @@ export async function reset(reference: string, options: ChangeOptions): Promise<
     const found = await findSession(agent, reference);
     const common = { key: found.key, agentId: agent.agentId, setup: loaded };
     if (options.store === undefined) return { ...common, done: undefined };
-    return await withSessionLease(agent, found.key, {}, async ({ lease }) => {
+    return await leased(agent, found.key, async (lease) => {
       const { entry, previous } = await resetSession(agent, found.key, { lease });
       return { ...common, done: { entry, previousSessionId: previous.sessionId } };
     });
@@ -102,46 +101,36 @@ export async function reset(reference: string, options: ChangeOptions): Promise<
   else print(`${key}: new window ${entry.sessionId}; the previous one is ${previousSessionId}`);
 }
 
+async function leased<T>(agent: AgentHandle, key: string, task: (lease: Lease) => Promise<T>): Promise<T> {
+  return await withSessionLease(agent, key, {}, async ({ lease }) => await task(lease));
+}
+
 async function resetByAgent(setup: Setup, params: { key: string; agentId: string }) {
   using _line = waitingLine("The agent is saving its memory");
   const gateway = await findRunningGateway(setup);
   if (gateway !== undefined) return await gateway.call("sessions.reset", params);
   const local = await openLocalCaller(setup);
-  try {
-    return await local.call("sessions.reset", params);
-  } finally {
-    await local.close();
-  }
+  await using _closing = closing(local);
+  return await local.call("sessions.reset", params);
 }
 
-export async function compact(
-  reference: string,
-  options: ChangeOptions & { maxLines?: number | undefined },
-): Promise<void> {
+export async function compact(reference: string, options: ChangeOptions & Counts<"maxLines">): Promise<void> {
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
     const handoff = await openOwnHandoff({ agent, setup, options });
+    await using _closing = closing(handoff);
     const { maxLines } = options;
-    try {
-      const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
-      if (options.json === true) printJson({ ok: true, ...result });
-      else if (result.compacted) print(`${key}: kept ${result.kept} entries; the original is in ${result.archived}`);
-      else print(`${key}: already short enough (${result.kept} entries)`);
-    } finally {
-      await handoff?.close();
-    }
+    const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
+    if (options.json === true) printJson({ ok: true, ...result });
+    else if (result.compacted) print(`${key}: kept ${result.kept} entries; the original is in ${result.archived}`);
+    else print(`${key}: already short enough (${result.kept} entries)`);
   });
 }
 
 export async function archive(reference: string, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent) => {
     const { key } = await findSession(agent, reference);
-    const { id } = await withSessionLease(
-      agent,
-      key,
-      {},
-      async ({ lease }) => await archiveSession(agent, key, { lease }),
-    );
+    const { id } = await leased(agent, key, async (lease) => await archiveSession(agent, key, { lease }));
     if (options.json === true) printJson({ ok: true, key, archive: id });
     else print(`${key}: archived as ${id}`);
   });
@@ -152,7 +141,7 @@ export async function remove(reference: string, options: ChangeOptions): Promise
     const { key } = await findSession(agent, reference);
     // Asked before the lease is taken, so that nothing waits for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
-    const { id, windows } = await withSessionLease(agent, key, {}, async ({ lease }) => {
+    const { id, windows } = await leased(agent, key, async (lease) => {
       const deleted = await deleteSession(agent, key, { lease });
       if (options.store === undefined) await agent.store.history.forget(key);
       await agent.store.systemEvents.forgetSystemEvents(key);
@@ -171,15 +160,11 @@ export async function remove(reference: string, options: ChangeOptions): Promise
 export async function restore(id: string | undefined, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent) => {
     if (id === undefined) return await listArchive(agent, options);
-    const window = await findClosedWindow(agent, id);
+    // The reference may name an earlier window.
+    const window = (await undefinedOn(findSession(agent, id), "not-found"))?.window;
     if (window !== undefined) {
       const { key } = window;
-      const entry = await withSessionLease(
-        agent,
-        key,
-        {},
-        async ({ lease }) => await reopenWindow(agent, window, { lease }),
-      );
+      const entry = await leased(agent, key, async (lease) => await reopenWindow(agent, window, { lease }));
       if (options.json === true) printJson({ ok: true, key, entry });
       else print(`${key}: back to window ${entry.sessionId}`);
       return;
@@ -215,18 +200,8 @@ async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<
   }
 }
 
-/** The earlier window that the reference names, if it names one. */
-async function findClosedWindow(agent: AgentHandle, reference: string) {
-  try {
-    return (await findSession(agent, reference)).window;
-  } catch (error) {
-    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
-    throw error;
-  }
-}
-
 /** Applies the configured limits once. */
-export async function maintain(options: ChangeOptions & { dryRun?: boolean | undefined }): Promise<void> {
+export async function maintain(options: ChangeOptions & Flags<"dryRun">): Promise<void> {
   await withAgent(options, async (agent, { config }) => {
     if (Object.keys(config.maintenance).length === 0) {
       talk("Nothing to do: no limit is configured (maintenance.archiveAfterDays, maxSessions, maxMegabytes).");

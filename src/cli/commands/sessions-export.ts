@@ -13,6 +13,7 @@ import { entryToJson } from "../../transcript/codec.ts";
 import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import { type WholeItem, readWhole } from "../../transcript/fork.ts";
 import { writeNewFile } from "../../transcript/rewrite.ts";
+import type { Flags, Texts } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { talk } from "../output.ts";
 import { describeEntry, reportProblems } from "../transcript-view.ts";
@@ -22,12 +23,7 @@ import { isFlushEntry } from "../../transcript/messages.ts";
 
 type Format = "md" | "jsonl" | "json";
 
-export interface ExportOptions extends AgentOptions {
-  json?: boolean | undefined;
-  format?: Format | undefined;
-  output?: string | undefined;
-  noRedact?: boolean | undefined;
-}
+type ExportOptions = AgentOptions & Flags<"json" | "noRedact"> & Texts<"output"> & { format?: Format | undefined };
 
 export async function exportSession(reference: string, options: ExportOptions): Promise<void> {
   const format = options.format ?? (options.json === true ? "json" : "md");

@@ -1,21 +1,17 @@
 /** `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages. */
+import { inParallel } from "../../base/async.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { JsonPage, ListQuery } from "../../store/store.ts";
-import { invalidOption } from "../command.ts";
+import { type Counts, type Flags, type Texts, invalidOption } from "../command.ts";
 import { type AgentOptions, isStoreMissing, loadSetup, withAgent, withExistingAgent } from "../context.ts";
 import { flexible, formatAge, formatTokens, printJson, printTable, right, talk } from "../output.ts";
 import { listAgentIds } from "../../compose/agent.ts";
 import type { SessionKind } from "../../keys/session-key.ts";
 
-export interface ListOptions extends AgentOptions {
-  json?: boolean | undefined;
-  allAgents?: boolean | undefined;
-  active?: number | undefined;
-  kind?: SessionKind | undefined;
-  channel?: string | undefined;
-  search?: string | undefined;
-  limit?: number | undefined;
-}
+type ListOptions = AgentOptions &
+  Flags<"json" | "allAgents"> &
+  Texts<"channel" | "search"> &
+  Counts<"active" | "limit"> & { kind?: SessionKind | undefined };
 
 interface SessionsPage extends JsonPage {
   path: string;
@@ -112,10 +108,7 @@ async function printList(page: SessionsPage, options: ListOptions): Promise<void
     talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session matches.");
     return;
   }
-  const [{ describeSession }, { inParallel }] = await Promise.all([
-    import("./sessions-show.ts"),
-    import("../../doctor/folders.ts"),
-  ]);
+  const { describeSession } = await import("./sessions-show.ts");
   const rows = await inParallel(parseSessions(page), async (session) => {
     const { title, last } = await describeSession(session, page.folders.get(session.agentId) ?? "");
     const cells = [session.key, formatAge(session.ageMs), formatTokens(session.totalTokens), title, last];

@@ -6,47 +6,28 @@ import { type AgentHandle, transcriptPath } from "../../session/agent-handle.ts"
 import { findSession } from "../../session/find-session.ts";
 import { deriveSessionTitle } from "../../session/title.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
-import type { Window } from "../../store/store.ts";
+import type { Flags } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { formatAge, print, printJson, printStyled, printTable, style } from "../output.ts";
-import type { Lease } from "../../store/queues.ts";
 import { firstUserText, lastMessagePreview } from "../../transcript/reader.ts";
 
-export interface SessionDetails {
-  key: string;
-  agentId: string;
-  path: string;
-  entry: SessionEntry;
-  windows: Window[];
-  lease?: Lease | undefined;
-}
-
-export async function showSession(
-  reference: string,
-  options: AgentOptions & { json?: boolean | undefined },
-): Promise<void> {
+export async function showSession(reference: string, options: AgentOptions & Flags<"json">): Promise<void> {
   const details = await withAgent(options, async (agent) => await readDetails(agent, reference));
   if (options.json === true) printJson(details);
   else printDetails(details);
 }
 
-async function readDetails(agent: AgentHandle, reference: string): Promise<SessionDetails> {
+async function readDetails(agent: AgentHandle, reference: string) {
+  const { agentId, store } = agent;
   const { key, entry } = await findSession(agent, reference);
-  const lease = await agent.store.leases.current(key);
-  return {
-    key,
-    agentId: agent.agentId,
-    path: agent.store.path,
-    entry,
-    windows: await agent.store.windows(key),
-    lease,
-  };
+  const [windows, lease] = await Promise.all([store.windows(key), store.leases.current(key)]);
+  return { key, agentId, path: store.path, entry, windows, lease };
 }
 
 /** Large fields, shown only as sizes. */
 const LARGE = new Set(["skillsSnapshot", "systemPromptReport"]);
 
-function printDetails({ key, entry, windows, lease }: SessionDetails): void {
+function printDetails({ key, entry, windows, lease }: Awaited<ReturnType<typeof readDetails>>): void {
   printStyled(style("bold", key));
   for (const [field, value] of Object.entries(entry)) {
     print(`  ${field.padEnd(22)} ${describeValue(field, value)}`);

@@ -3,6 +3,7 @@
  * files or folders match too; then one word a line follows, with a tab and a description. `suggest` uses only the
  * command table; values that depend on this machine are looked up afterwards.
  */
+import { CHANNEL_NAMES } from "../../config/choices.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { type Command, type OptionSpec, type OptionSpecs, optionName, optionTakingValue } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
@@ -92,8 +93,6 @@ function valuesOf(name: string, specs: OptionSpecs, place: Pick<Suggestions, "pr
   return fitting({ ...place, ...values, words });
 }
 
-const CHANNELS = ["telegram", "discord", "whatsapp"];
-
 const OPTION_VALUES: Readonly<Record<string, ValueKind>> = {
   agent: "agent",
   session: "session",
@@ -106,7 +105,7 @@ const OPTION_VALUES: Readonly<Record<string, ValueKind>> = {
 };
 
 function optionValues(name: string, { value, choices }: OptionSpec): Values {
-  const words = choices ?? (name === "channel" ? CHANNELS : undefined);
+  const words = choices ?? (name === "channel" ? CHANNEL_NAMES : undefined);
   if (words !== undefined) return { words: words.map((word) => ({ word })) };
   const kind = OPTION_VALUES[name] ?? (value === "path" || value === "file" ? "file" : undefined);
   return kind === undefined ? {} : { values: kind };
@@ -117,7 +116,7 @@ function argumentValues({ name, arguments: args }: Command, given: readonly stri
   const argument = args[position]?.replaceAll(/[<>[\].]/g, "");
   if (argument === "session") return { values: "session" };
   if (argument === "key" && name.startsWith("config ")) return { values: "config-key" };
-  if (argument === "channel") return { words: CHANNELS.map((word) => ({ word })) };
+  if (argument === "channel") return { words: CHANNEL_NAMES.map((word) => ({ word })) };
   if (argument === "shell") return { words: ["bash", "zsh", "fish"].map((word) => ({ word })) };
   return {};
 }

@@ -12,7 +12,15 @@ import { type ListOptions, type ListQuery, assertFolder, listNative, toQuery } f
 import { shortPath } from "../commands/cc/session-view.ts";
 import { style, print } from "../output.ts";
 import { drawPicker, layoutOf } from "./draw-picker.ts";
-import { type PickerItem, createPickerState, pressKey, withItems, withRows, createKeyReader } from "./picker-state.ts";
+import {
+  type PickerChoice,
+  type PickerItem,
+  createPickerState,
+  pressKey,
+  withItems,
+  withRows,
+  createKeyReader,
+} from "./picker-state.ts";
 import type { Terminal } from "./terminal.ts";
 import type { ClaudeSide, DiscoverChoice } from "../../compose/claude.ts";
 
@@ -58,21 +66,19 @@ function sourcesFor(
 /** Limit for the first frame; the full list follows. */
 const FIRST_PAGE = 200;
 
-function toSource(
-  side: ClaudeSide,
-  repoPath: string | undefined,
-  choice: ListQuery["choice"],
-  skipIfEmpty: boolean,
-): PickerSource {
+function toSource(side: ClaudeSide, repoPath: string | undefined, choice: ListQuery["choice"], skipIfEmpty: boolean) {
   const read = async (more: DiscoverChoice): Promise<PickerPage> => {
     const { sessions, repoPath: root } = await side.discover(repoPath, { ...choice, ...more });
     return { sessions, name: root === undefined ? "all repos" : shortPath(root) };
   };
   return {
     isAll: repoPath === undefined,
+    /** If it has no sessions, show the next source. */
     skipIfEmpty,
+    /** Sessions from the index. */
     known: async () => await read({ limit: Math.min(choice.limit ?? FIRST_PAGE, FIRST_PAGE), refresh: false }),
-    refreshed: async (onProgress) => {
+    /** Sessions after reading changed transcripts. */
+    refreshed: async (onProgress: (text: string) => void) => {
       const show = ({ filesDone, filesTotal }: RefreshProgress): void =>
         onProgress(`Reading transcripts: ${filesDone} of ${filesTotal}`);
       return await read({ refresh: { onProgress: show } });
@@ -80,15 +86,7 @@ function toSource(
   };
 }
 
-interface PickerSource {
-  isAll: boolean;
-  /** If it has no sessions, show the next source. */
-  skipIfEmpty: boolean;
-  /** Sessions from the index. */
-  known(): Promise<PickerPage>;
-  /** Sessions after reading changed transcripts. */
-  refreshed(onProgress: (text: string) => void): Promise<PickerPage>;
-}
+type PickerSource = ReturnType<typeof toSource>;
 
 interface PickerPage {
   /** Name of the repo, or "all repos". */
@@ -96,7 +94,7 @@ interface PickerPage {
   sessions: readonly DiscoveredSession[];
 }
 
-type Picked = { action: "resume" | "fork" | "show-id"; session: DiscoveredSession } | { action: "leave" };
+type Picked = Exclude<PickerChoice, { action: "scope" }>;
 
 /** Shows the first source; Tab switches to the next. */
 async function runPicker(terminal: Terminal, sources: readonly [PickerSource, ...PickerSource[]]): Promise<Picked> {
@@ -154,13 +152,8 @@ async function runPicker(terminal: Terminal, sources: readonly [PickerSource, ..
     const step = pressKey(state, key);
     ({ state } = step);
     if (step.choice === undefined) draw();
-    else if (step.choice.action === "leave") resolve({ action: "leave" });
     else if (step.choice.action === "scope") nextSource();
-    else {
-      const { action, id } = step.choice;
-      const item = state.items.find((one) => one.id === id);
-      if (item !== undefined) resolve({ action, session: item.session });
-    }
+    else resolve(step.choice);
   };
   const onResize = (): void => {
     state = withRows(state, layoutOf(terminal.size()).list.rows);

@@ -71,9 +71,10 @@ describe("typing", () => {
 describe("choosing", () => {
   it("returns the selected session, if any", () => {
     const second = press(createPickerState(ITEMS, 5), "down");
-    expect(pressKey(second, { name: "enter" }).choice).toEqual({ action: "resume", id: "s1" });
-    expect(pressKey(second, { name: "fork" }).choice).toEqual({ action: "fork", id: "s1" });
-    expect(pressKey(second, { name: "show-id" }).choice).toEqual({ action: "show-id", id: "s1" });
+    const session = ITEMS[1]?.session;
+    expect(pressKey(second, { name: "enter" }).choice).toEqual({ action: "resume", session });
+    expect(pressKey(second, { name: "fork" }).choice).toEqual({ action: "fork", session });
+    expect(pressKey(second, { name: "show-id" }).choice).toEqual({ action: "show-id", session });
     expect(pressKey(second, { name: "leave" }).choice).toEqual({ action: "leave" });
     expect(pressKey(createPickerState([], 5), { name: "enter" }).choice).toBeUndefined();
   });

@@ -26,28 +26,11 @@ export interface PickerState {
   rows: number;
 }
 
-export type PickerKey =
-  | { name: "text"; text: string }
-  | {
-      name:
-        | "up"
-        | "down"
-        | "page-up"
-        | "page-down"
-        | "first"
-        | "last"
-        | "erase"
-        | "erase-word"
-        | "erase-all"
-        | "enter"
-        | "fork"
-        | "show-id"
-        | "scope"
-        | "leave";
-    };
+export type PickerKey = { name: "text"; text: string } | { name: PickerCommand };
+type PickerCommand = keyof typeof CHANGES | keyof typeof ACTIONS;
 
 export type PickerChoice =
-  | { action: "resume" | "fork" | "show-id"; id: string }
+  | { action: "resume" | "fork" | "show-id"; session: DiscoveredSession }
   | { action: "scope" }
   | { action: "leave" };
 
@@ -61,36 +44,27 @@ export function createPickerState(items: readonly PickerItem[], rows: number): P
   return { items, query: "", matches: items, selected: 0, top: 0, rows: Math.max(1, rows) };
 }
 
+const CHANGES = {
+  erase: (state: PickerState) => withQuery(state, [...graphemes(state.query)].slice(0, -1).join("")),
+  "erase-word": (state: PickerState) => withQuery(state, state.query.replace(/\S*\s*$/u, "")),
+  "erase-all": (state: PickerState) => withQuery(state, ""),
+  up: (state: PickerState) => moveTo(state, state.selected - 1),
+  down: (state: PickerState) => moveTo(state, state.selected + 1),
+  "page-up": (state: PickerState) => moveTo(state, state.selected - state.rows),
+  "page-down": (state: PickerState) => moveTo(state, state.selected + state.rows),
+  first: (state: PickerState) => moveTo(state, 0),
+  last: (state: PickerState) => moveTo(state, state.matches.length - 1),
+};
+
+const ACTIONS = { enter: "resume", fork: "fork", "show-id": "show-id", scope: "scope", leave: "leave" } as const;
+
 export function pressKey(state: PickerState, key: PickerKey): PickerStep {
-  switch (key.name) {
-    case "text":
-      return { state: withQuery(state, state.query + key.text) };
-    case "erase":
-      return { state: withQuery(state, [...graphemes(state.query)].slice(0, -1).join("")) };
-    case "erase-word":
-      return { state: withQuery(state, state.query.replace(/\S*\s*$/u, "")) };
-    case "erase-all":
-      return { state: withQuery(state, "") };
-    case "up":
-      return { state: moveTo(state, state.selected - 1) };
-    case "down":
-      return { state: moveTo(state, state.selected + 1) };
-    case "page-up":
-      return { state: moveTo(state, state.selected - state.rows) };
-    case "page-down":
-      return { state: moveTo(state, state.selected + state.rows) };
-    case "first":
-      return { state: moveTo(state, 0) };
-    case "last":
-      return { state: moveTo(state, state.matches.length - 1) };
-    case "enter":
-      return choose(state, "resume");
-    case "fork":
-    case "show-id":
-      return choose(state, key.name);
-    default:
-      return { state, choice: { action: key.name } };
-  }
+  if (key.name === "text") return { state: withQuery(state, state.query + key.text) };
+  if (key.name in CHANGES) return { state: CHANGES[key.name as keyof typeof CHANGES](state) };
+  const action = ACTIONS[key.name as keyof typeof ACTIONS];
+  if (action === "scope" || action === "leave") return { state, choice: { action } };
+  const session = selectedItem(state)?.session;
+  return { state, choice: session && { action, session } };
 }
 
 /** Replaces the sessions; the selected one stays selected. */
@@ -133,14 +107,7 @@ function moveTo(state: PickerState, wanted: number): PickerState {
   return { ...state, selected, top };
 }
 
-function choose(state: PickerState, action: "resume" | "fork" | "show-id"): PickerStep {
-  const item = selectedItem(state);
-  return item === undefined ? { state } : { state, choice: { action, id: item.id } };
-}
-
-type Command = Exclude<PickerKey["name"], "text">;
-
-const NAMED: Record<string, Command> = {
+const NAMED: Record<string, PickerCommand> = {
   up: "up",
   down: "down",
   pageup: "page-up",
@@ -154,7 +121,7 @@ const NAMED: Record<string, Command> = {
   escape: "leave",
 };
 
-const WITH_CONTROL: Record<string, Command> = {
+const WITH_CONTROL: Record<string, PickerCommand> = {
   p: "up",
   n: "down",
   w: "erase-word",

@@ -5,13 +5,11 @@ import { transcriptPath } from "../../session/agent-handle.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
 import { walkPath } from "../../transcript/walk.ts";
 import { PRIORITIES } from "../announcer.ts";
-import { defineTool } from "../bridge-tool.ts";
+import { countUpTo, defineTool } from "../bridge-tool.ts";
 import { UNTRUSTED, excerpt } from "../model-text.ts";
 import { findConversation } from "../privacy.ts";
 import { isFlushEntry, saidText } from "../../transcript/messages.ts";
 
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 100;
 const MESSAGE_CHARS = 2000;
 const TOTAL_CHARS = 16_000;
 
@@ -31,12 +29,7 @@ export const conversationContext = defineTool({
     "conversation belongs to this task.",
   flag: "exposeConversation",
   input: z.strictObject({
-    limit: z
-      .int()
-      .min(1)
-      .max(MAX_LIMIT)
-      .default(DEFAULT_LIMIT)
-      .describe(`How many messages from the end (default ${DEFAULT_LIMIT})`),
+    limit: countUpTo(100, 20, "How many messages from the end"),
   }),
   output: z.object({
     linked: z.boolean(),
@@ -54,21 +47,18 @@ export const conversationContext = defineTool({
   },
 });
 
-interface LastMessages {
-  messages: z.input<typeof message>[];
-  complete: boolean;
-}
-
 /** Reads from the end of the file, no further than needed. */
-async function lastMessages(path: string, limit: number): Promise<LastMessages> {
-  const newestFirst: LastMessages["messages"] = [];
+async function lastMessages(path: string, limit: number) {
+  const newestFirst: z.input<typeof message>[] = [];
   let chars = 0;
   try {
     for await (const { entry } of walkPath(path, { onProblem: () => undefined })) {
       const said = toMessage(entry);
       if (said === undefined) continue;
       chars += said.text.length;
-      if (newestFirst.length === limit || chars > TOTAL_CHARS) return done(newestFirst, false);
+      if (newestFirst.length === limit || chars > TOTAL_CHARS) {
+        return { messages: newestFirst.toReversed(), complete: false };
+      }
       newestFirst.push(said);
       if (said.role === "summary") break;
     }
@@ -76,11 +66,7 @@ async function lastMessages(path: string, limit: number): Promise<LastMessages> 
     // A session without messages may have no transcript.
     if (!(error instanceof HoldfastError && error.kind === "not-found")) throw error;
   }
-  return done(newestFirst, true);
-}
-
-function done(newestFirst: LastMessages["messages"], complete: boolean): LastMessages {
-  return { messages: newestFirst.toReversed(), complete };
+  return { messages: newestFirst.toReversed(), complete: true };
 }
 
 function toMessage(entry: TranscriptEntry): z.input<typeof message> | undefined {

@@ -3,10 +3,10 @@
  * and of people, never of other agents.
  */
 import { z } from "zod";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, undefinedOn } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { peekSessionHistory } from "../../claude/history-peek.ts";
-import { type FoundHandoff, type HandoffPlace, handoffOfNative } from "../../handoff/find-handoff.ts";
+import { type HandoffPlace, handoffOfNative } from "../../handoff/find-handoff.ts";
 import { handoffView } from "../../handoff/handoff-view.ts";
 import type { Remarks } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
@@ -162,13 +162,8 @@ function captured(state: SessionState | undefined, bridge: Bridge) {
 
 /** The stored state, captured now if missing. Undefined for a person's chat with an agent. */
 async function stateOf(place: HandoffPlace, session: DiscoveredSession): Promise<SessionState | undefined> {
-  let found: FoundHandoff;
-  try {
-    found = await handoffOfNative(place, session);
-  } catch (error) {
-    if (error instanceof HoldfastError && (error.kind === "forbidden" || error.kind === "not-found")) return undefined;
-    throw error;
-  }
+  const found = await undefinedOn(handoffOfNative(place, session), "forbidden", "not-found");
+  if (found === undefined) return undefined;
   const { key, target } = found;
   const state = target === undefined ? undefined : await place.handoff.capture(target, "found");
   return state ?? (await place.handoff.get(key));

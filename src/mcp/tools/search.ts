@@ -2,13 +2,10 @@
 import { z } from "zod";
 import { HoldfastError } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
-import { defineTool, searchText } from "../bridge-tool.ts";
+import { countUpTo, defineTool, searchText } from "../bridge-tool.ts";
 import { UNTRUSTED } from "../model-text.ts";
 import { taskOf } from "./session-row.ts";
 import type { SessionHit } from "../../memory/search-results.ts";
-
-const DEFAULT_SESSIONS = 5;
-const MAX_SESSIONS = 20;
 
 const passage = z.object({
   role: z.string().optional(),
@@ -39,12 +36,7 @@ export const sessionSearch = defineTool({
   flag: "sessionListEnabled",
   input: z.strictObject({
     query: searchText,
-    limit: z
-      .int()
-      .min(1)
-      .max(MAX_SESSIONS)
-      .default(DEFAULT_SESSIONS)
-      .describe(`How many sessions (default ${DEFAULT_SESSIONS})`),
+    limit: countUpTo(20, 5, "How many sessions"),
     include_native: z.boolean().default(true).describe("Also sessions that no agent started (default true)"),
     role: z.enum(["user", "assistant"]).optional().describe("Only what people (user) or models (assistant) said"),
     since: z.string().max(40).optional().describe("Only messages since this date, e.g. 2026-11-01"),
@@ -85,9 +77,6 @@ function toSession(hit: SessionHit, rows: ReadonlyMap<string, DiscoveredSession>
   };
 }
 
-const DEFAULT_RESULTS = 6;
-const MAX_RESULTS = 20;
-
 export const memorySearch = defineTool({
   name: "openclaw_memory_search",
   title: "Search memory",
@@ -97,12 +86,7 @@ export const memorySearch = defineTool({
   flag: "exposeMemory",
   input: z.strictObject({
     query: searchText,
-    maxResults: z
-      .int()
-      .min(1)
-      .max(MAX_RESULTS)
-      .default(DEFAULT_RESULTS)
-      .describe(`How many passages (default ${DEFAULT_RESULTS})`),
+    maxResults: countUpTo(20, 6, "How many passages"),
     minScore: z.number().min(0).max(1).default(0).describe("Skip passages below this score, 0 to 1 (default 0)"),
   }),
   output: z.object({

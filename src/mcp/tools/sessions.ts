@@ -1,15 +1,12 @@
 /** Tools about the repo and its Claude Code sessions: list, info, decide, status. */
 import { z } from "zod";
-import { HoldfastError } from "../../base/errors.ts";
+import { undefinedOn } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { projectStatusReport } from "../../claude/project-status-report.ts";
 import type { SessionScore } from "../../claude/selection/selection.ts";
-import { type Bridge, defineTool } from "../bridge-tool.ts";
+import { type Bridge, countUpTo, defineTool } from "../bridge-tool.ts";
 import { excerptLine } from "../model-text.ts";
 import { toListRow, costOf, shortText, taskOf } from "./session-row.ts";
-
-const DEFAULT_ROWS = 20;
-const MAX_ROWS = 50;
 
 const row = z.object({
   sessionId: z.string(),
@@ -38,7 +35,7 @@ export const sessionList = defineTool({
   flag: "sessionListEnabled",
   input: z.strictObject({
     include_native: z.boolean().default(true).describe("Also sessions that no agent started (default true)"),
-    limit: z.int().min(1).max(MAX_ROWS).default(DEFAULT_ROWS).describe(`How many (default ${DEFAULT_ROWS})`),
+    limit: countUpTo(50, 20, "How many"),
   }),
   output: z.object({ sessions: z.array(row), total: z.number(), activeCount: z.number() }),
   run: async ({ include_native: includeNative, limit }, bridge) => {
@@ -137,13 +134,8 @@ function describe(session: DiscoveredSession) {
 
 /** Undefined: not written yet. Claude Code creates its transcript shortly after it starts the server. */
 async function findOwn(sessionId: string, { claude }: Bridge): Promise<DiscoveredSession | undefined> {
-  try {
-    const session = await claude.find(sessionId);
-    return session.sessionId.toLowerCase() === sessionId.toLowerCase() ? session : undefined;
-  } catch (error) {
-    if (error instanceof HoldfastError && (error.kind === "not-found" || error.kind === "usage")) return undefined;
-    throw error;
-  }
+  const session = await undefinedOn(claude.find(sessionId), "not-found", "usage");
+  return session?.sessionId.toLowerCase() === sessionId.toLowerCase() ? session : undefined;
 }
 
 const MAX_TASK = 8000;

@@ -4,11 +4,10 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import type { ProjectStatus } from "../../claude/project-status.ts";
 import type { ClaudeCodeResult, LiveSession } from "../../claude/runner/runner-contract.ts";
 import type { SessionSelection } from "../../claude/selection/selection.ts";
-import { type AsJson, type MethodContract, agentId, objectOf } from "./shapes.ts";
+import { type AsJson, type MethodContract, agentId, countUpTo, objectOf, textUpTo } from "./shapes.ts";
 
 const repoPath = z
   .string()
-  .min(1)
   .max(4096)
   .regex(/^\//, "an absolute path is needed: the gateway runs in another folder")
   .describe("Absolute path of a folder in the repo.");
@@ -26,7 +25,7 @@ export const ccMethods = {
     params: z.strictObject({
       ...agent,
       repoPath: repoPath.describe("Default: every repo.").optional(),
-      limit: z.int().min(1).max(10_000).default(100),
+      limit: countUpTo(10_000).default(100),
     }),
     result: z.object({ count: z.number(), sessions: z.array(session) }),
   },
@@ -45,7 +44,7 @@ export const ccMethods = {
   "cc.select": {
     summary: "Decides whether a task resumes a session or starts a new one, with reasons.",
     permission: "read",
-    params: z.strictObject({ ...agent, repoPath, task: z.string().trim().min(1).max(100_000), from }),
+    params: z.strictObject({ ...agent, repoPath, task: textUpTo(100_000), from }),
     result: z.object({ selection: objectOf<AsJson<SessionSelection>>("The decision.") }),
   },
   "cc.live": {
@@ -60,9 +59,9 @@ export const ccMethods = {
     params: z.strictObject({
       ...agent,
       repoPath,
-      task: z.string().trim().min(1).max(100_000),
+      task: textUpTo(100_000),
       from,
-      label: z.string().trim().min(1).max(64).describe("Name of a separate work stream in this repo.").optional(),
+      label: textUpTo(64).describe("Name of a separate work stream in this repo.").optional(),
       model: z.string().min(1).max(256).optional(),
       maxBudgetUsd: z.number().positive().optional(),
       timeoutSeconds: z.number().positive().max(604_800).optional(),
@@ -76,7 +75,7 @@ export const ccMethods = {
     permission: "admin",
     params: z.strictObject({
       ...agent,
-      target: z.string().trim().min(1).max(4096).describe("A session id, or a folder in the repo."),
+      target: textUpTo(4096).describe("A session id, or a folder in the repo."),
       force: z.boolean().describe("Also ends a `claude` that a person started.").default(false),
     }),
     result: z.object({

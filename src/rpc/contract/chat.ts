@@ -4,25 +4,33 @@ import { EVENT_NAMES } from "../protocol.ts";
 import {
   type HistoryMessage,
   type MethodContract,
+  accountId,
   agentId,
+  chat,
+  countUpTo,
   idempotencyKey,
   instant,
+  message,
   objectOf,
   sessionId,
   sessionKey,
   channelName,
+  textUpTo,
   thinkingLevel,
   usage,
 } from "./shapes.ts";
+
+const waitSeconds = z.number().positive().max(86_400);
+const media = z.array(textUpTo(4096)).max(10);
+const sessionKeys = z.array(sessionKey).max(1000);
 
 export const chatMethods = {
   "chat.send": {
     summary: "Admits a message, which is then durable. The reply comes as events and is in the history.",
     permission: "write",
     params: z.strictObject({
-      sessionKey,
-      agentId: agentId.optional(),
-      message: z.string().min(1).max(1_000_000),
+      ...chat,
+      message,
       idempotencyKey,
       deliver: z.boolean().describe("Also send the answer to the session's chat, such as on Telegram.").default(false),
     }),
@@ -40,10 +48,9 @@ export const chatMethods = {
     summary: "Messages of a window, oldest first, page by page from the end.",
     permission: "read",
     params: z.strictObject({
-      sessionKey,
-      agentId: agentId.optional(),
+      ...chat,
       sessionId: sessionId.describe("A window. Default: the current one.").optional(),
-      limit: z.int().min(1).max(1000).default(200),
+      limit: countUpTo(1000).default(200),
       before: z.string().min(1).max(256).describe("`before` of the last page read.").optional(),
     }),
     result: z.object({
@@ -65,7 +72,7 @@ export const chatMethods = {
   "chat.abort": {
     summary: "Stops the running turn of a session, like `/stop`.",
     permission: "write",
-    params: z.strictObject({ sessionKey, agentId: agentId.optional() }),
+    params: z.strictObject(chat),
     result: z.object({
       ok: z.literal(true),
       aborted: z.boolean().describe("False: no turn was running in this gateway."),
@@ -75,19 +82,16 @@ export const chatMethods = {
     summary: "Runs one turn and waits for it.",
     permission: "write",
     params: z.strictObject({
-      message: z.string().min(1).max(1_000_000),
+      message,
       agentId: agentId.optional(),
       sessionKey: sessionKey.describe("Default: the main session, unless `sessionId` or `to` is given.").optional(),
       sessionId: sessionId.describe("The current window of a session, or a prefix of its id.").optional(),
-      to: z.string().trim().min(1).max(512).describe("A person or group, in the channel's notation.").optional(),
+      to: textUpTo(512).describe("A person or group, in the channel's notation.").optional(),
       channel: channelName.describe("For `to`. Default: the only configured channel.").optional(),
-      accountId: z.string().trim().min(1).max(64).optional(),
+      accountId,
       thinking: thinkingLevel.describe("Stays set for the session.").optional(),
       deliver: z.boolean().describe("Also send the answer to the session's chat.").default(false),
-      timeoutSeconds: z
-        .number()
-        .positive()
-        .max(86_400)
+      timeoutSeconds: waitSeconds
         .describe("How long to wait; the turn continues. Default: the limit of a turn.")
         .optional(),
       idempotencyKey: idempotencyKey.optional(),
@@ -155,14 +159,12 @@ export const chatMethods = {
     permission: "write",
     params: z.strictObject({
       channel: channelName,
-      to: z.string().trim().min(1).max(512).describe("The chat, in the channel's notation; for `web` a session key."),
+      to: textUpTo(512).describe("The chat, in the channel's notation; for `web` a session key."),
       message: z.string().max(1_000_000).describe("Optional if there is media.").optional(),
-      media: z
-        .array(z.string().trim().min(1).max(4096))
-        .max(10)
+      media: media
         .describe("URLs or absolute paths: any file with `admin`, files in the agent's workspace with `write`.")
         .optional(),
-      accountId: z.string().trim().min(1).max(64).optional(),
+      accountId,
       agentId: agentId.describe("Default: the agent of the channel account.").optional(),
       threadId: z.union([z.string().min(1).max(256), z.int()]).optional(),
       replyToId: z.string().min(1).max(256).optional(),
@@ -185,11 +187,7 @@ export const chatMethods = {
     summary: "Sends events to this connection. A new call replaces the selection of the previous one.",
     permission: "read",
     params: z.strictObject({
-      sessionKeys: z
-        .array(sessionKey)
-        .max(1000)
-        .describe("Only events of these sessions. Default: all; an empty list: none.")
-        .optional(),
+      sessionKeys: sessionKeys.describe("Only events of these sessions. Default: all; an empty list: none.").optional(),
       events: z.array(z.enum(EVENT_NAMES)).max(100).describe("Only these. Default: all.").optional(),
     }),
     result: z.object({

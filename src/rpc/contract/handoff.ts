@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { HANDOFF_STATUSES } from "../../handoff/handoff-view.ts";
 import { CAPTURE_REASONS } from "../../handoff/state.ts";
-import { type MethodContract, agentId, instant, sessionKey } from "./shapes.ts";
+import { type MethodContract, agentId, countUpTo, everyAgent, instant, sessionKey, textUpTo } from "./shapes.ts";
 
 const handoffItem = z.object({
   kind: z.enum(["topic", "in-progress", "blocker", "decision", "accomplishment", "next-step"]),
@@ -46,11 +46,7 @@ const nativeId = z
   .regex(/^[0-9a-fA-F][0-9a-fA-F-]{3,35}$/, "an id, or a prefix of at least four characters")
   .describe("A session id of Claude Code, or a prefix of it, instead of a key.");
 
-const target = {
-  sessionKey: sessionKey.optional(),
-  nativeId: nativeId.optional(),
-  agentId: agentId.optional(),
-};
+const target = { sessionKey: sessionKey.optional(), nativeId: nativeId.optional(), agentId: agentId.optional() };
 
 const done = { ok: z.literal(true), sessionKey: z.string() };
 
@@ -60,10 +56,7 @@ export const handoffMethods = {
     permission: "read",
     params: z.strictObject({
       ...target,
-      verify: z
-        .boolean()
-        .describe("Adds `remark`: compares each line with the current state of the repo.")
-        .default(false),
+      verify: z.boolean().default(false).describe("Adds `remark`: compares each line with the repo's current state."),
     }),
     result: z.object({
       enabled: z.boolean().describe("False: `handoff.enabled` is false; there are no hand-offs."),
@@ -77,9 +70,9 @@ export const handoffMethods = {
     summary: "Lists hand-offs, newest first, including expired and cleared ones.",
     permission: "read",
     params: z.strictObject({
-      agentId: agentId.describe("Default: every agent.").optional(),
-      project: z.string().trim().min(1).max(200).optional(),
-      limit: z.int().min(1).max(1000).default(50),
+      agentId: everyAgent,
+      project: textUpTo(200).optional(),
+      limit: countUpTo(1000).default(50),
     }),
     result: z.object({
       count: z.number(),
@@ -113,13 +106,7 @@ export const handoffMethods = {
     permission: "write",
     params: z.strictObject({
       ...target,
-      name: z
-        .string()
-        .trim()
-        .min(1)
-        .max(200)
-        .describe("Its project, or a prefix of its window's id. Required once it has expired.")
-        .optional(),
+      name: textUpTo(200).describe("Its project, or a prefix of its window's id. Required once expired.").optional(),
     }),
     result: z.object({
       ...done,

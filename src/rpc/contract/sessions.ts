@@ -1,16 +1,20 @@
 /** Sessions: list, show, change. Shapes as in OpenClaw's gateway; additions are in the docs. */
 import { z } from "zod";
-import { QUEUE_DROPS, QUEUE_MODES } from "../../config/config.ts";
+import { QUEUE_DROPS, QUEUE_MODES } from "../../config/choices.ts";
 import type { DeliveryContext, SessionOrigin } from "../../store/session-entry.ts";
 import {
   type MethodContract,
   agentId,
+  countUpTo,
+  everyAgent,
   expectedSessionId,
   instant,
   objectOf,
+  session,
   sessionEntry,
   sessionId,
   sessionKey,
+  textUpTo,
   thinkingLevel,
 } from "./shapes.ts";
 
@@ -51,16 +55,16 @@ const sessionRow = z.object({
   lastMessagePreview: z.string().optional(),
 });
 
-const level = z.string().trim().min(1).max(64).nullable().optional();
-const text = z.string().trim().min(1).max(1024).nullable().optional();
+const level = textUpTo(64).nullable().optional();
+const text = textUpTo(1024).nullable().optional();
 
 export const sessionMethods = {
   "sessions.list": {
     summary: "Lists sessions, most recently used first.",
     permission: "read",
     params: z.strictObject({
-      agentId: agentId.describe("Default: every agent.").optional(),
-      limit: z.int().min(1).max(10_000).default(200),
+      agentId: everyAgent,
+      limit: countUpTo(10_000).default(200),
       offset: z.int().min(0).default(0),
       activeMinutes: z.number().positive().describe("Only sessions used within this time.").optional(),
       kind: kind.optional(),
@@ -108,7 +112,7 @@ export const sessionMethods = {
     permission: "read",
     params: z.strictObject({
       key: sessionKey.optional(),
-      label: z.string().trim().min(1).max(256).optional(),
+      label: textUpTo(256).optional(),
       sessionId: sessionId.describe("Or a prefix of it.").optional(),
       agentId: agentId.optional(),
     }),
@@ -123,7 +127,7 @@ export const sessionMethods = {
   "sessions.windows": {
     summary: "Lists the windows of a session, newest (current) first.",
     permission: "read",
-    params: z.strictObject({ key: sessionKey, agentId: agentId.optional() }),
+    params: z.strictObject(session),
     result: z.object({
       key: z.string(),
       windows: z.array(
@@ -143,8 +147,7 @@ export const sessionMethods = {
     summary: "Changes settings of a session; null removes a setting.",
     permission: "write",
     params: z.strictObject({
-      key: sessionKey,
-      agentId: agentId.optional(),
+      ...session,
       expectedSessionId,
       label: text,
       displayName: text,
@@ -168,7 +171,7 @@ export const sessionMethods = {
   "sessions.reset": {
     summary: "Saves memory, closes the window and opens the next, like `/new`.",
     permission: "write",
-    params: z.strictObject({ key: sessionKey, agentId: agentId.optional(), expectedSessionId }),
+    params: z.strictObject({ ...session, expectedSessionId }),
     result: z.object({
       ok: z.literal(true),
       key: z.string(),
@@ -179,7 +182,7 @@ export const sessionMethods = {
   "sessions.delete": {
     summary: "Removes a session and its hand-off; its transcripts move to the archive. Refused for the main session.",
     permission: "admin",
-    params: z.strictObject({ key: sessionKey, agentId: agentId.optional(), expectedSessionId }),
+    params: z.strictObject({ ...session, expectedSessionId }),
     result: z.object({
       ok: z.literal(true),
       key: z.string(),
@@ -191,8 +194,7 @@ export const sessionMethods = {
     summary: "Keeps the last lines of a transcript; the original is saved next to it.",
     permission: "write",
     params: z.strictObject({
-      key: sessionKey,
-      agentId: agentId.optional(),
+      ...session,
       maxLines: z.int().min(1).max(1_000_000).describe("Default: 400.").optional(),
     }),
     result: z.object({

@@ -27,20 +27,24 @@ export function objectOf<T>(description: string): z.ZodType<T> {
   return z.custom<T>(isRecord).describe(description);
 }
 
-export const agentId = z.string().trim().min(1).max(64).describe("Default: the default agent.");
-export const sessionKey = z.string().trim().min(1).max(1024);
-export const sessionId = z.string().trim().min(1).max(256);
-export const instant = z.number().describe("Milliseconds since 1970.");
-export const idempotencyKey = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .describe("Requests with the same key are executed once.");
+/** Not blank, at most this long. */
+export const textUpTo = (length: number) => z.string().trim().min(1).max(length);
+/** A whole number from 1. */
+export const countUpTo = (most: number) => z.int().min(1).max(most);
 
-export const expectedSessionId = sessionId
-  .describe("Fails with kind `conflict` if the session has another window now.")
-  .optional();
+export const agentId = textUpTo(64).describe("Default: the default agent.");
+export const sessionKey = textUpTo(1024);
+export const sessionId = textUpTo(256);
+export const accountId = textUpTo(64).optional();
+export const instant = z.number().describe("Milliseconds since 1970.");
+export const idempotencyKey = textUpTo(200).describe("Requests with the same key are executed once.");
+const otherWindow = "Fails with kind `conflict` if the session has another window now.";
+export const expectedSessionId = sessionId.describe(otherWindow).optional();
+/** The session that a method is about. */
+export const session = { key: sessionKey, agentId: agentId.optional() };
+export const chat = { sessionKey, agentId: agentId.optional() };
+export const everyAgent = agentId.describe("Default: every agent.").optional();
+export const message = z.string().min(1).max(1_000_000);
 
 export const sessionEntry = objectOf<SessionEntry>("The session's entry, in OpenClaw's field names.");
 

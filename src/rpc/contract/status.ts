@@ -1,7 +1,7 @@
 /** State of the gateway, its agents and channels. */
 import { z } from "zod";
 import type { ChannelStatus } from "../../channels/channel.ts";
-import { type MethodContract, agentId, instant, objectOf } from "./shapes.ts";
+import { type MethodContract, countUpTo, everyAgent, instant, objectOf } from "./shapes.ts";
 
 const recent = z.array(z.object({ key: z.string(), updatedAt: instant, age: z.number() }));
 const sessions = z.object({ path: z.string(), count: z.number(), recent });
@@ -59,8 +59,8 @@ export const statusMethods = {
     summary: "Shows running and queued work, and the most recent sessions.",
     permission: "read",
     params: z.strictObject({
-      agentId: agentId.describe("Default: every agent.").optional(),
-      limit: z.int().min(1).max(100).describe("Number of sessions.").default(10),
+      agentId: everyAgent,
+      limit: countUpTo(100).describe("Number of sessions.").default(10),
     }),
     result: z.object({
       version: z.string(),

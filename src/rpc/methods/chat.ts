@@ -1,12 +1,7 @@
 /** Messages to an agent, the history of a window, and event subscriptions. */
 import { HoldfastError } from "../../base/errors.ts";
 import { fileExists } from "../../base/files.ts";
-import {
-  locateWindowTranscript,
-  type TranscriptPlace,
-  expectedOfWindow,
-  locateTranscript,
-} from "../../session/agent-handle.ts";
+import { locateWindowTranscript, expectedOfWindow, locateTranscript } from "../../session/agent-handle.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { findDamage } from "../../transcript/damage.ts";
 import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
@@ -84,16 +79,7 @@ async function readHistory(params: Params, { parts }: RpcCall): Promise<ResultOf
   };
 }
 
-interface Located extends TranscriptPlace {
-  sessionId: string;
-  isCurrent: boolean;
-}
-
-async function locate(
-  { agent, key }: TargetSession,
-  entry: SessionEntry | undefined,
-  sessionId: string | undefined,
-): Promise<Located> {
+async function locate({ agent, key }: TargetSession, entry: SessionEntry | undefined, sessionId: string | undefined) {
   if (entry !== undefined && (sessionId === undefined || sessionId === entry.sessionId)) {
     return { ...(await locateTranscript(agent, { key, entry })), sessionId: entry.sessionId, isCurrent: true };
   }

@@ -10,16 +10,13 @@ import { renderMarkdown } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { sessionNotFound } from "../../session/window.ts";
+import type { CheckedParamsOf } from "../contract.ts";
 import type { handoffMethods } from "../contract/handoff.ts";
 import type { HandlersOf, RpcParts } from "../rpc-parts.ts";
 import { openTarget } from "./target.ts";
 import type { AgentParts } from "../../turn/pipeline.ts";
 
-interface Named {
-  sessionKey?: string | undefined;
-  nativeId?: string | undefined;
-  agentId?: string | undefined;
-}
+type Named = CheckedParamsOf<"handoff.capture">;
 
 export const handoffHandlers: HandlersOf<keyof typeof handoffMethods> = {
   "handoff.status": async ({ verify, ...named }, { parts }) => {

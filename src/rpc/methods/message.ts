@@ -4,7 +4,7 @@
  * completes the missing part and repeats nothing.
  */
 import { isAbsolute, relative, resolve } from "node:path";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
@@ -164,13 +164,8 @@ async function mirrorOnce(chat: FoundChat, payload: ReplyPayload, turnId: string
 async function isMirrored({ agent, key }: FoundChat, turnId: string): Promise<boolean> {
   const entry = await agent.store.get(key);
   if (entry === undefined) return false;
-  try {
-    const { entries } = await readTail(transcriptPath(agent, entry), LOOK_BACK_ENTRIES);
-    return entries.some(({ entry: line }) => line.type === "message" && line.turnId === turnId);
-  } catch (error) {
-    if (error instanceof HoldfastError && error.kind === "not-found") return false;
-    throw error;
-  }
+  const tail = await undefinedOn(readTail(transcriptPath(agent, entry), LOOK_BACK_ENTRIES), "not-found");
+  return tail?.entries.some(({ entry: line }) => line.type === "message" && line.turnId === turnId) === true;
 }
 
 /** The state of the slowest part of a split message. */

@@ -1,4 +1,5 @@
 /** Lists, shows and changes sessions. Each change emits `session.changed`. */
+import { inParallel } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
@@ -170,9 +171,6 @@ interface Found extends ListedSession {
   agent: AgentHandle;
 }
 
-/** Transcripts read in parallel. */
-const PEEKS = 8;
-
 async function listSessions(params: Params, { parts }: RpcCall): Promise<Result> {
   const ids = params.agentId === undefined ? await parts.agents.list() : [normalizeAgentId(params.agentId)];
   const query = toQuery(params, parts.clock.now());
@@ -195,7 +193,7 @@ async function listSessions(params: Params, { parts }: RpcCall): Promise<Result>
     count: shown.length,
     total,
     defaults: modelDefaults(parts, params.agentId),
-    sessions: await inGroups(shown, PEEKS, async (session) => await toRow(session, params)),
+    sessions: await inParallel(shown, async (session) => await toRow(session, params)),
   };
 }
 
@@ -237,12 +235,4 @@ function modelDefaults({ config }: RpcParts, agentId = config.defaultAgent): Res
     model: named.slice(slash + 1),
     contextTokens: config.models[named]?.contextWindow,
   };
-}
-
-async function inGroups<T, R>(items: readonly T[], size: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < items.length; start += size) {
-    results.push(...(await Promise.all(items.slice(start, start + size).map(work))));
-  }
-  return results;
 }

@@ -75,16 +75,10 @@ export interface ChatAddress {
   threadId?: string | number | undefined;
 }
 
-export interface FoundChat extends AgentParts {
-  key: string;
-  /** Undefined for a new chat. */
-  entry: SessionEntry | undefined;
-  /** The first message of a new chat, without its text. */
-  ctx: MessageContext;
-  route: DeliveryContext & ChatAddress;
-}
+export type FoundChat = Awaited<ReturnType<typeof findChat>>;
 
-export async function findChat(parts: RpcParts, address: ChatAddress, agentId?: string): Promise<FoundChat> {
+/** `entry` is undefined for a new chat; `ctx` is the first message of a new chat, without its text. */
+export async function findChat(parts: RpcParts, address: ChatAddress, agentId?: string) {
   const account = findAccount(parts, address);
   const owner = agentId ?? account?.agentId ?? parts.config.defaultAgent;
   const opened = await parts.agents.open(normalizeAgentId(owner));

@@ -8,7 +8,6 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { localTime } from "../../base/clock.ts";
 import { type AccessSender, decideAccess } from "../../channels/access.ts";
-import type { ChannelAccountConfig } from "../../config/config.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import { GENERAL_PROJECT } from "../../handoff/project.ts";
 import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "../../handoff/state.ts";
@@ -195,9 +194,7 @@ async function setFolder(request: CommandRequest): Promise<string> {
 function isOwner({ ctx, parts }: CommandRequest): boolean {
   const channel = ctx.Provider ?? "";
   if (channel === "web" || channel === "cli") return true;
-  const accounts = Object.entries(parts.config.channels).find(([name]) => name === channel)?.[1] as
-    | Record<string, ChannelAccountConfig>
-    | undefined;
+  const accounts = Object.entries(parts.config.channels).find(([name]) => name === channel)?.[1];
   const [named, ...others] = accounts?.[ctx.AccountId ?? "default"]?.allowFrom ?? [];
   const id = ctx.SenderId ?? ctx.SenderE164;
   if (named === undefined || named.trim() === "*" || others.length > 0 || id === undefined) return false;

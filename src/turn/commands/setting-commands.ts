@@ -1,5 +1,6 @@
 /** Commands that show or change one setting of the session: /think, /verbose, /send, /activation, /queue. */
-import { QUEUE_DROPS, QUEUE_MODES, type QueueConfig } from "../../config/config.ts";
+import { QUEUE_DROPS, QUEUE_MODES } from "../../config/choices.ts";
+import type { QueueConfig } from "../../config/config.ts";
 import { isGroupMessage } from "../../keys/group.ts";
 import type { SessionPatch } from "../../session/patch.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";

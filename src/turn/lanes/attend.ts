@@ -5,7 +5,7 @@
  */
 import { TOO_LATE, within } from "../../base/async.ts";
 import type { HoldfastError } from "../../base/errors.ts";
-import type { QueueDrop } from "../../config/config.ts";
+import type { QueueDrop } from "../../config/choices.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { HeldLease, TakenLease } from "../../session/lease.ts";
 import { buildInboundBody, saidBy, senderLabel } from "../body/body.ts";

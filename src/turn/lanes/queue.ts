@@ -4,7 +4,8 @@
  * message would be taken as written. Each item records the turn that it was started in.
  */
 import { isRecord } from "../../base/json-record.ts";
-import { type QueueConfig, type QueueDrop, type QueueMode, QUEUE_DROPS, QUEUE_MODES } from "../../config/config.ts";
+import { type QueueDrop, type QueueMode, QUEUE_DROPS, QUEUE_MODES } from "../../config/choices.ts";
+import type { QueueConfig } from "../../config/config.ts";
 import { isGroupMessage } from "../../keys/group.ts";
 import { detectResetTrigger } from "../../session/reset-trigger.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";

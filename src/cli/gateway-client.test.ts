@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { systemErrorCode } from "../../base/errors.ts";
-import { gatewayLayout } from "../../config/layout.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { systemErrorCode } from "../base/errors.ts";
+import { gatewayLayout } from "../config/layout.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
 import { GATEWAY_FLAGS, startGatewayProcess } from "./gateway-client.ts";
 
 /** A program in place of the gateway: it announces itself by a file. */
