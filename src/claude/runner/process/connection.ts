@@ -7,8 +7,12 @@ import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
 import type { JsonRecord } from "../../../base/json-record.ts";
 import { MAX_LINE_BYTES, encodeLine } from "../../../base/jsonl.ts";
-import type { ControlRequest, ControlResponseMessage, OutboundMessage } from "../../protocol/messages.ts";
-import { parseOutboundMessage } from "../../protocol/outbound.ts";
+import {
+  type ControlRequest,
+  type ControlResponseMessage,
+  type OutboundMessage,
+  parseOutboundMessage,
+} from "../../protocol/messages.ts";
 import type { ClaudeExit } from "./claude-process.ts";
 import { type LeashOptions, startOnLeash } from "./leash.ts";
 
