@@ -9,8 +9,9 @@ import { startClaudeProcess } from "../../src/claude/runner/process/start-claude
 const { options, message } = JSON.parse(process.argv[2] ?? "") as { options: ClaudeProcessOptions; message: string };
 const claude = startClaudeProcess(options);
 writeSync(1, "started\n");
-const events = claude.events();
-void claude.send(message);
-for await (const event of events) {
-  if (event.type === "tool-use") writeSync(1, `${event.name}\n`);
-}
+claude.listen((event) => {
+  if (event.type !== "assistant") return;
+  for (const block of event.blocks) if (block.type === "tool_use") writeSync(1, `${block.name}\n`);
+});
+await claude.send(message);
+await claude.ended;

@@ -5,10 +5,16 @@
 import { statSync } from "node:fs";
 import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
-import type { ClaudeExit, ClaudeProcess, ClaudeProcessOptions, ClaudeTurn, GraceTimes } from "./claude-process.ts";
+import type {
+  ClaudeEvent,
+  ClaudeExit,
+  ClaudeProcess,
+  ClaudeProcessOptions,
+  ClaudeTurn,
+  GraceTimes,
+} from "./claude-process.ts";
 import { claudeArguments, claudeEnvironment, findProgram } from "./command-line.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { createEventChannel, createEventReader } from "./process-events.ts";
 import { type RunningTurn, type TurnEnding, createCostMeter, createTurnKeeper } from "./turns.ts";
 import { TOO_LATE, within } from "../../../base/async.ts";
 
@@ -20,15 +26,15 @@ const ASK_AGAIN_MS = 300;
 export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess {
   const env = options.env ?? process.env;
   const grace = { ...DEFAULT_GRACE, ...options.grace };
-  const channel = createEventChannel();
-  const readEvents = createEventReader();
+  const listeners = new Set<(event: ClaudeEvent) => void>();
+  const publish = (event: ClaudeEvent): void => listeners.forEach((listener) => listener(event));
   const line = createLine();
   let exit: ClaudeExit | undefined;
   let stopping: Promise<ClaudeExit> | undefined;
 
   const turns = createTurnKeeper({
     costs: createCostMeter(options.resumedCostUsd),
-    publish: (event) => channel.publish(event),
+    publish,
     isOpen: () => stopping === undefined && exit === undefined,
   });
   const connection = openConnection(
@@ -40,14 +46,13 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
     },
     (message) => {
       options.onMessage?.(message);
-      for (const event of readEvents(message)) channel.publish(event);
+      publish(message);
       turns.take(message);
     },
   );
   const ended = connection.ended.then((result) => {
     exit = result;
     turns.breakOff(result);
-    channel.close();
     return result;
   });
 
@@ -100,7 +105,10 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
     },
     stop: async () => await (stopping ??= stop()),
     request: async (request) => await connection.request(request),
-    events: () => channel.subscribe(),
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     [Symbol.asyncDispose]: async () => void (await (stopping ??= stop())),
   };
 }
