@@ -7,8 +7,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import { isRecord, parseJson } from "../base/json-record.ts";
-import { type CommandResult, type RunningCommand, findProgram, startCommand } from "./run-command.ts";
-import { gitEnvironment } from "./run-git.ts";
+import { type CommandResult, type RunningCommand, findProgram, startCommand, gitEnvironment } from "./run-git.ts";
 import { TOO_LATE, within } from "../base/async.ts";
 
 export interface GithubStatus {

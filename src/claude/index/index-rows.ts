@@ -52,6 +52,9 @@ export interface FolderMemory extends Pick<FolderLook, "names" | "stamps" | "ses
   isComplete: boolean;
 }
 
+/** The rows that lists show: completely read sessions. */
+export const LISTED = "agent IS NULL AND fingerprint IS NOT NULL";
+
 export type IndexRows = ReturnType<typeof createIndexRows>;
 
 export function createIndexRows(database: DatabaseSync) {

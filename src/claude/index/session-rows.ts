@@ -4,8 +4,7 @@ import { projectsFolder } from "../native/layout.ts";
 import type { SessionScan } from "../native/session-scan.ts";
 import { type DayUsage, localDay } from "../native/usage.ts";
 import { tokenCost } from "../pricing.ts";
-import { LISTED } from "./index-database.ts";
-import { splitCwds } from "./index-rows.ts";
+import { LISTED, splitCwds } from "./index-rows.ts";
 import type {
   IndexQuery,
   IndexedFile,

@@ -6,7 +6,7 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { type Setup, loadSetup, withExistingAgent } from "../context.ts";
 import { flexible, formatAge, printJson, printTable, right, talk } from "../output.ts";
 import { findRunningGateway } from "../rpc/gateway-client.ts";
-import { sessionTitle, shortPath } from "./cc/session-view.ts";
+import { sessionTitle, shortPath } from "./cc/claude-side.ts";
 import { shortId } from "../../base/ids.ts";
 import { listAgentIds } from "../../compose/agent.ts";
 import { openClaudeSide } from "../../compose/claude.ts";

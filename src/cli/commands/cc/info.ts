@@ -7,8 +7,16 @@ import type { LiveSession } from "../../../claude/runner/runner-contract.ts";
 import { claudeLayout } from "../../../config/layout.ts";
 import { plural, printJson, formatBytes, formatTokens, printHanging, printStyled, style } from "../../output.ts";
 import { type ResumeCommand, resumeCommand } from "./attach.ts";
-import { type ClaudeOptions, withClaude, progressLine } from "./claude-side.ts";
-import { formatUsd, originCell, runningText, sessionTitle, shortPath } from "./session-view.ts";
+import {
+  type ClaudeOptions,
+  withClaude,
+  progressLine,
+  formatUsd,
+  originCell,
+  runningText,
+  sessionTitle,
+  shortPath,
+} from "./claude-side.ts";
 import { printableLine } from "../../../base/text.ts";
 import type { SubagentTranscript } from "../../../claude/native/layout.ts";
 import type { ClaudeSide } from "../../../compose/claude.ts";

@@ -17,8 +17,17 @@ import {
   writeOut,
 } from "../../output.ts";
 import { cutToWidth } from "../../text-width.ts";
-import { type ClaudeOptions, isFolder, withClaude, progressLine } from "./claude-side.ts";
-import { originCell, runningMark, sessionTitle, shortPath, spentCell } from "./session-view.ts";
+import {
+  type ClaudeOptions,
+  isFolder,
+  withClaude,
+  progressLine,
+  originCell,
+  runningMark,
+  sessionTitle,
+  shortPath,
+  spentCell,
+} from "./claude-side.ts";
 import { printableLine } from "../../../base/text.ts";
 import type { ClaudeSide, DiscoverChoice } from "../../../compose/claude.ts";
 

@@ -2,8 +2,7 @@
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { ProjectStatus } from "../../../claude/project-status.ts";
 import { plural, formatAge, printHanging, printJson, printStyled, style } from "../../output.ts";
-import { type ClaudeOptions, requireFolder, withClaude } from "./claude-side.ts";
-import { originCell, sessionTitle, shortPath } from "./session-view.ts";
+import { type ClaudeOptions, requireFolder, withClaude, originCell, sessionTitle, shortPath } from "./claude-side.ts";
 import { shortId } from "../../../base/ids.ts";
 import { printable, printableLine } from "../../../base/text.ts";
 import type { DocsStatus } from "../../../project/repo-status.ts";

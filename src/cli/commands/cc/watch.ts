@@ -10,9 +10,8 @@ import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { Discovery } from "../../../claude/discovery/discover.ts";
 import { projectsFolder, runningFolder } from "../../../claude/native/layout.ts";
 import { plural, formatAge, print, renderTable, style, talk } from "../../output.ts";
-import { withClaude } from "./claude-side.ts";
+import { withClaude, runningText, sessionTitle, shortPath } from "./claude-side.ts";
 import { type ListOptions, sessionTable, toQuery } from "./list.ts";
-import { runningText, sessionTitle, shortPath } from "./session-view.ts";
 import { shortId } from "../../../base/ids.ts";
 import { printableLine } from "../../../base/text.ts";
 

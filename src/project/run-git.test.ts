@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { type CommandOptions, runCommand } from "./run-command.ts";
+import { type CommandOptions, runCommand } from "./run-git.ts";
 
 function options(folder: string, changes: Partial<CommandOptions> = {}): CommandOptions {
   const env = { PATH: `${folder}:/usr/bin:/bin` };
@@ -77,7 +77,7 @@ describe("runCommand", () => {
   it("lets this process end at once after a release, and kills the program with it", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `echo $$ > tool.pid; sleep 600`);
-    const module = fileURLToPath(new URL("run-command.ts", import.meta.url));
+    const module = fileURLToPath(new URL("run-git.ts", import.meta.url));
     const source = `
       import { existsSync } from "node:fs";
       import { startCommand } from ${JSON.stringify(module)};
