@@ -2,8 +2,8 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { projectsFolder } from "../native/layout.ts";
 import type { SessionScan } from "../native/session-scan.ts";
-import { type DayUsage, localDay } from "../native/usage.ts";
-import { tokenCost } from "../pricing.ts";
+import { type DayUsage, type MessageUsage, localDay } from "../native/usage.ts";
+import { anthropicPrice } from "../../models/model-info.ts";
 import { LISTED, splitCwds } from "./index-rows.ts";
 import type {
   IndexQuery,
@@ -240,6 +240,21 @@ function addUsage(total: UsageTotal, usage: DayUsage): void {
     total.costUsd += cost;
     total.pricedMessages += messages;
   }
+}
+
+/** In US dollars; undefined for a model without a known price. */
+export function tokenCost(model: string, tokens: Omit<MessageUsage, "model" | "at">): number | undefined {
+  const price = anthropicPrice(model);
+  if (price === undefined) return undefined;
+  const shortWrites = tokens.cacheWrite - tokens.cacheWriteHour;
+  return (
+    (tokens.input * price.input +
+      tokens.output * price.output +
+      tokens.cacheRead * price.cacheRead +
+      shortWrites * price.cacheWrite +
+      tokens.cacheWriteHour * price.cacheWriteHour) /
+    1_000_000
+  );
 }
 
 type Used = Pick<UsageRow, "input" | "output" | "cacheRead" | "cacheWrite" | "costUsd">;

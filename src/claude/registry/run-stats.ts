@@ -12,7 +12,6 @@
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
-import { carriesCostOver } from "../pricing.ts";
 import { type RegistryPlace, registryPath } from "./registry.ts";
 import {
   type OwnPart,
@@ -149,4 +148,23 @@ function notRegistered(sessionId: string): HoldfastError {
     hint: "Save the session before its figures.",
     data: { sessionId },
   });
+}
+
+const CARRIES_FROM = [2, 1, 325];
+const CARRIES_NOT_UP_TO = [2, 1, 197];
+
+/**
+ * Whether a `claude` of this version that resumes or forks a session includes the session's earlier cost in
+ * `total_cost_usd`. Measured for two versions; undefined between them and for an unreadable version.
+ */
+export function carriesCostOver(cliVersion: string): boolean | undefined {
+  const parts = cliVersion.split(".").map((part) => Number.parseInt(part, 10));
+  if (parts.length < 3 || parts.some(Number.isNaN)) return undefined;
+  if (compare(parts, CARRIES_FROM) >= 0) return true;
+  return compare(parts, CARRIES_NOT_UP_TO) <= 0 ? false : undefined;
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = [0, 1, 2].find((index) => a[index] !== b[index]) ?? 0;
+  return (a[at] ?? 0) - (b[at] ?? 0);
 }

@@ -8,11 +8,22 @@ import type { RunningSession } from "../native/running.ts";
 import type { SessionSelection } from "../selection/selection.ts";
 import { throwIfCancelled, timerDelay, watchForWriters } from "./leases.ts";
 import type { ClaudeEvent, ClaudeProcess, ClaudeTurn } from "./process/claude-process.ts";
+import type { ControlHost } from "./control.ts";
 import type { Reservation } from "./reservation.ts";
 import { type EventRelay, createProgressTracker } from "./run-events.ts";
 import { type RunRecordFile, toLiveSession } from "./run-files.ts";
 import type { ClaudeCodeResult, LiveSession, RunnerParts } from "./runner-contract.ts";
-import { createKeyedMutex } from "../../base/async.ts";
+import { type KeyedMutex, createKeyedMutex } from "../../base/async.ts";
+
+/** Shared by all runs of one runner. */
+export interface RunnerContext {
+  parts: RunnerParts;
+  /** By run id. */
+  runs: Map<string, ActiveRun>;
+  control: ControlHost;
+  /** Keeps tasks for one place in their order. */
+  arrivals: KeyedMutex;
+}
 
 export interface TaskRequest {
   /** As the person wrote it. */

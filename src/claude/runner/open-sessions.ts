@@ -4,14 +4,13 @@
  */
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
-import type { ActiveRun } from "./active-run.ts";
+import type { ActiveRun, RunnerContext } from "./active-run.ts";
 import { decision } from "./choose-session.ts";
 import { type ControlQuestion, askHost } from "./control.ts";
 import { findWriters, laneOf, sessionInUse, sessionOfChat, toHolder } from "./leases.ts";
 import { createEventRelay } from "./run-events.ts";
 import { type RunRecord, isSessionId, readRuns, toLiveSession } from "./run-files.ts";
 import type { ClaudeCodeResult, ReadRunning, RunnerEvent, RunnerParts } from "./runner-contract.ts";
-import type { RunnerContext } from "./start-run.ts";
 
 export interface FollowUpOptions {
   /** Cancels the wait for the previous turn, or interrupts this one. */

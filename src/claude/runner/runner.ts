@@ -2,11 +2,11 @@
  * The runner: tasks for Claude Code, one writer per session, one run per lane. One runner per Holdfast
  * process; all processes of a home share the same locks.
  *
- * A task goes through spawn.ts (the steps) → choose-session.ts (which session) → reservation.ts (locks) →
- * start-run.ts (process and cost) → active-run.ts (one running process) → process/ (stream-json).
+ * A task goes through spawn.ts (the steps, the process and its cost) → choose-session.ts (which session) →
+ * reservation.ts (locks) → active-run.ts (one running process) → process/ (stream-json).
  */
 import { currentProcess } from "../../base/processes.ts";
-import type { ActiveRun } from "./active-run.ts";
+import type { ActiveRun, RunnerContext } from "./active-run.ts";
 import { createControlHost } from "./control.ts";
 import {
   type FollowUpOptions,
@@ -23,7 +23,6 @@ import { createEventRelay } from "./run-events.ts";
 import { createRunRecord, readRuns, toLiveSession } from "./run-files.ts";
 import type { ClaudeCodeResult, LiveSession, RunnerParts, SpawnOptions } from "./runner-contract.ts";
 import { runInBestSession } from "./spawn.ts";
-import type { RunnerContext } from "./start-run.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 
 export interface ClaudeRunner {

@@ -2,7 +2,7 @@
  * Tracks which turn a process is in and how it ends. Not every turn answers a message of ours: when a
  * background command ends, Claude Code starts a turn itself, and its result must not count as our answer.
  */
-import { carriesCostOver } from "../../pricing.ts";
+import { carriesCostOver } from "../../registry/run-stats.ts";
 import type { OutboundMessage, ResultMessage, TokenUsage } from "../../protocol/messages.ts";
 import type { ClaudeEvent, ClaudeExit, ClaudeTurn, TurnOutcome } from "./claude-process.ts";
 import { printable } from "../../../base/text.ts";
