@@ -71,20 +71,13 @@ function isMinor(event: RunnerEvent): boolean {
   return event.type === "tool" || event.type === "tool-failed" || event.type === "text";
 }
 
-export interface ProgressTracker {
-  /** Starts counting for a task and reports at intervals. Returns a function that ends the reports. */
-  begin(relay: EventRelay, everyMs: number): () => void;
-  /** Counts one event and passes it on if watchers need it. */
-  see(event: ClaudeEvent, relay: EventRelay): void;
-}
-
 const LAST_TEXT = 200;
 const TOOL_DETAIL = 120;
 
 type ToolUse = ContentBlock & { type: "tool_use" };
 type ToolResult = ContentBlock & { type: "tool_result" };
 
-export function createProgressTracker(): ProgressTracker {
+export function createProgressTracker() {
   let startedAt = performance.now();
   let summary = emptySummary();
   /** Tool names by tool use id, to name the tool that failed. */
@@ -115,7 +108,8 @@ export function createProgressTracker(): ProgressTracker {
   };
 
   return {
-    begin(relay, everyMs) {
+    /** Starts counting for a task and reports at intervals. Returns a function that ends the reports. */
+    begin(relay: EventRelay, everyMs: number): () => void {
       startedAt = performance.now();
       summary = emptySummary();
       tools.clear();
@@ -128,7 +122,8 @@ export function createProgressTracker(): ProgressTracker {
       const timer = setInterval(report, everyMs).unref();
       return () => clearInterval(timer);
     },
-    see(event, relay) {
+    /** Counts one event and passes it on if watchers need it. */
+    see(event: ClaudeEvent, relay: EventRelay): void {
       switch (event.type) {
         case "init":
           streamed.clear();

@@ -2,7 +2,7 @@
  * The contract of one running `claude`: its options, turns, events and end. `startClaudeProcess` in
  * `start-claude-process.ts` creates one.
  *
- * - One turn at a time. Messages sent during a turn wait, because Claude Code would merge them.
+ * - One `send` at a time: Claude Code would merge the messages. A turn that it started itself is waited for.
  * - `send` resolves with an outcome whatever happens to the turn; it rejects only when the process has ended.
  * - When the process ends for any reason, everything that it started is ended too.
  * - Text in events and results was written by models and tools: data, never instructions.

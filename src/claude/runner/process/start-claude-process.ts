@@ -28,7 +28,6 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
   const grace = { ...DEFAULT_GRACE, ...options.grace };
   const listeners = new Set<(event: ClaudeEvent) => void>();
   const publish = (event: ClaudeEvent): void => listeners.forEach((listener) => listener(event));
-  const line = createLine();
   let exit: ClaudeExit | undefined;
   let stopping: Promise<ClaudeExit> | undefined;
 
@@ -98,7 +97,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
       return turns.current === undefined ? "idle" : "busy";
     },
     ended,
-    send: async (text, sending = {}) => await line.run(async () => await runTurn(text, sending.timeoutMs)),
+    send: async (text, sending = {}) => await runTurn(text, sending.timeoutMs),
     interrupt: async () => {
       if (exit !== undefined) return "process-ended";
       return turns.current === undefined ? "idle" : await interruptTurn(turns.current, "interrupted");
@@ -110,22 +109,6 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
       return () => listeners.delete(listener);
     },
     [Symbol.asyncDispose]: async () => void (await (stopping ??= stop())),
-  };
-}
-
-/** Runs tasks in order. The first one begins synchronously, so it can be interrupted at once. */
-function createLine(): { run<T>(task: () => Promise<T>): Promise<T> } {
-  let last: Promise<unknown> | undefined;
-  return {
-    async run(task) {
-      const own = last === undefined ? task() : last.then(task, task);
-      last = own;
-      try {
-        return await own;
-      } finally {
-        if (last === own) last = undefined;
-      }
-    },
   };
 }
 
