@@ -124,4 +124,4 @@ export function sessionTitle(
 }
 
 /** Increase it when a scan of the same bytes gives another result. */
-export const SCAN_FORMAT = 4;
+export const SCAN_FORMAT = 5;
