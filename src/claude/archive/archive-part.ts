@@ -2,7 +2,6 @@
  * Single files of the archive. A file is copied as it is at this moment, redacted line by line if wanted, compressed,
  * and synced under a temporary name. Reading unpacks it on the fly. Memory stays bounded by one line.
  */
-import type { Hash } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, pipeline as connect } from "node:stream";
@@ -52,7 +51,7 @@ type Stored = Pick<PartCopy, "temporary" | "storedBytes" | "sha256">;
 async function store(content: AsyncIterable<Buffer>, source: string, target: string): Promise<Stored> {
   const { createZstdCompress } = await import("node:zlib");
   const temporary = temporaryPath(target);
-  const measure: Measure = { hash: nodeCrypto().createHash("sha256"), bytes: 0 };
+  const measure = newMeasure();
   try {
     await using output = await open(temporary, "wx", PRIVATE_FILE);
     await pipeline(measured(content, measure), createZstdCompress(), async (chunks: AsyncIterable<Buffer>) => {
@@ -66,12 +65,14 @@ async function store(content: AsyncIterable<Buffer>, source: string, target: str
   return { temporary, storedBytes: measure.bytes, sha256: measure.hash.digest("hex") };
 }
 
-interface Measure {
-  hash: Hash;
-  bytes: number;
+export function newMeasure() {
+  return { hash: nodeCrypto().createHash("sha256"), bytes: 0 };
 }
 
-async function* measured(chunks: AsyncIterable<Buffer>, measure: Measure): AsyncGenerator<Buffer> {
+export async function* measured(
+  chunks: AsyncIterable<Buffer>,
+  measure: ReturnType<typeof newMeasure>,
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     measure.hash.update(chunk);
     measure.bytes += chunk.length;
@@ -85,9 +86,7 @@ async function* redactedChunks(lines: AsyncIterable<Line>): AsyncGenerator<Buffe
     const text = line.oversized
       ? JSON.stringify({ type: "omitted", bytes: line.end - line.offset })
       : redactLine(line.bytes);
-    yield typeof text === "string"
-      ? Buffer.from(`${text}${line.terminated ? "\n" : ""}`)
-      : withNewline(text, line.terminated);
+    yield Buffer.concat([Buffer.from(text), Buffer.from(line.terminated ? "\n" : "")]);
   }
 }
 
@@ -101,10 +100,6 @@ function redactLine(bytes: Buffer): Buffer | string {
   }
   const redacted = JSON.stringify(redactValue(value));
   return redacted === JSON.stringify(value) ? bytes : redacted;
-}
-
-function withNewline(bytes: Buffer, terminated: boolean): Buffer {
-  return terminated ? Buffer.concat([bytes, Buffer.from("\n")]) : bytes;
 }
 
 export interface ReadPartOptions {

@@ -114,17 +114,14 @@ async function startSearch(
     readKnownSessions(options),
     options.refresh === false ? undefined : index.refresh(options.refresh),
   ]);
+  const everywhere: Places = { covers: () => true, coversPath: () => true, countSessions: () => index.count() };
   const places = scope === undefined ? undefined : repoScope?.placesOf(scope, index, locator);
   const repoPathOf = scope === undefined ? createRepoPathFinder(locator) : () => scope.root;
   const rowOptions = rowOptionsOf(known, repoPathOf, options);
   return {
-    search: { ...known, index, places: places ?? allPlaces(index), rowOptions, options },
+    search: { ...known, index, places: places ?? everywhere, rowOptions, options },
     facts: { repoPath: scope?.root, problems: known.problems, refreshed },
   };
-}
-
-function allPlaces(index: NativeIndex): Places {
-  return { covers: () => true, coversPath: () => true, countSessions: () => index.count() };
 }
 
 function rowOptionsOf(
@@ -286,7 +283,11 @@ const MAX_CANDIDATES = 10;
 /** Finds one session by its id or a prefix of it. Throws when none or several match. */
 export async function findDiscovered(idOrPrefix: string, options: DiscoverOptions): Promise<DiscoveredSession> {
   const prefix = idOrPrefix.trim().toLowerCase();
-  if (prefix.length < MIN_PREFIX) throw tooShort(idOrPrefix);
+  if (prefix.length < MIN_PREFIX) {
+    throw new HoldfastError("usage", "prefix-too-short", `"${idOrPrefix}" is too short to name a session`, {
+      hint: `Give the session id or at least its first ${MIN_PREFIX} characters.`,
+    });
+  }
   const { index } = options;
   const [known] = await Promise.all([
     readKnownSessions(options),
@@ -299,22 +300,14 @@ export async function findDiscovered(idOrPrefix: string, options: DiscoverOption
   ]);
   const exact = [...matching].filter((id) => id.toLowerCase() === prefix);
   const [id, second] = exact.length > 0 ? exact : matching;
-  if (id === undefined) throw notFound(idOrPrefix);
+  if (id === undefined) {
+    throw new HoldfastError("not-found", "native-session-not-found", `No Claude Code session matches "${idOrPrefix}"`, {
+      hint: "`holdfast cc list --all` shows every session.",
+    });
+  }
   if (second !== undefined) throw ambiguous(idOrPrefix, [...matching]);
   const repoPathOf = createRepoPathFinder(createRepoLocator());
   return toRow(sourcesOf(known, id, index.get(id)), rowOptionsOf(known, repoPathOf, options));
-}
-
-function tooShort(prefix: string): HoldfastError {
-  return new HoldfastError("usage", "prefix-too-short", `"${prefix}" is too short to name a session`, {
-    hint: `Give the session id or at least its first ${MIN_PREFIX} characters.`,
-  });
-}
-
-function notFound(prefix: string): HoldfastError {
-  return new HoldfastError("not-found", "native-session-not-found", `No Claude Code session matches "${prefix}"`, {
-    hint: "`holdfast cc list --all` shows every session.",
-  });
 }
 
 function ambiguous(prefix: string, ids: readonly string[]): HoldfastError {

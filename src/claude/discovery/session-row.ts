@@ -81,7 +81,7 @@ function rowMembers(known: RowFacts, options: RowOptions): Omit<DiscoveredSessio
     cacheWriteTokens: native?.tokens.cacheWrite ?? 0,
     subagentCount: native?.subagentCount ?? 0,
     isRunning: running !== undefined,
-    running: running === undefined ? undefined : runningState(running),
+    running: running && { pid: running.pid, status: running.status, waitingFor: running.waitingFor },
     agentId,
     agentIds: agentIds.length > 1 ? agentIds : undefined,
     conversation: conversationOf(known, options),
@@ -135,10 +135,6 @@ function budgetUsed(
 ) {
   const cost = countedCost({ totalCostUsd, estimatedCostUsd });
   return cost === undefined || budget === undefined || budget <= 0 ? undefined : cost / budget;
-}
-
-function runningState({ pid, status, waitingFor }: RunningSession): NonNullable<DiscoveredSession["running"]> {
-  return { pid, status, waitingFor };
 }
 
 /** Returns session keys by Claude Code session id. */

@@ -86,13 +86,14 @@ export async function reserve(request: ReservationRequest): Promise<Reservation>
 async function takeLane(attempt: Attempt): Promise<HeldLock | undefined> {
   const { lane, signal, policy, onArrived } = attempt;
   const { locksFolder } = attempt.parts;
+  const isHere = (run: RunRecord): boolean => isInLane(run, lane);
   if (policy === "queue") {
-    return await queueFor(attempt, "Another run has this repo.", inLane(lane), async ({ onBusy, ...limits }) => {
-      const onWait = (holder: Holder): void => {
+    return await queueFor(attempt, "Another run has this repo.", isHere, async (limits) => {
+      const onBusy = (holder: Holder): void => {
         onArrived?.();
-        onBusy?.(holder);
+        limits.onBusy?.(holder);
       };
-      return await leaseLane(locksFolder, lane, { ...limits, onBusy: onWait });
+      return await leaseLane(locksFolder, lane, { ...limits, onBusy });
     });
   }
   try {
@@ -101,19 +102,15 @@ async function takeLane(attempt: Attempt): Promise<HeldLock | undefined> {
     const pid = lockedBy(error);
     if (pid === undefined) throw error;
     if (policy === "fork") return undefined;
-    throw sessionInUse(await describeHolder(attempt, inLane(lane), pid));
+    throw sessionInUse(await describeHolder(attempt, isHere, pid));
   }
-}
-
-function inLane(lane: Lane): (run: RunRecord) => boolean {
-  return (run) => isInLane(run, lane);
 }
 
 /** A copy of the named session, or of the one that has the lane. */
 async function planWithoutLane(attempt: Attempt): Promise<Plan> {
   const { options, lane } = attempt;
   if (options.fresh === true) return await planFresh(attempt, decision("fresh", undefined, "The repo is in use."));
-  const holder = await describeHolder(attempt, inLane(lane), 0);
+  const holder = await describeHolder(attempt, (run) => isInLane(run, lane), 0);
   const named = options.fork ?? options.resume;
   const sessionId = named ?? (await unlessChat(attempt, holder.sessionId));
   if (sessionId !== undefined) return await planFork(attempt, decision("fork", sessionId, "The repo is in use."));
@@ -126,19 +123,17 @@ async function unlessChat({ parts }: Attempt, sessionId: string | undefined): Pr
   return isChat ? undefined : sessionId;
 }
 
+/** A plan is undefined when the run had to wait: then it decides again. */
 async function planInLane(attempt: Attempt): Promise<Plan> {
   for (;;) {
-    const plan = await planOnce(attempt, await chooseSession(attempt.parts, attempt.options, attempt.lane));
+    const selection = await chooseSession(attempt.parts, attempt.options, attempt.lane);
+    const { action, sessionId } = selection;
+    if (action === "fresh" || (action !== "queue" && sessionId === undefined))
+      return await planFresh(attempt, selection);
+    if (action === "fork") return await planFork(attempt, selection);
+    const plan = await (action === "queue" ? planBesidePerson(attempt, selection) : planResume(attempt, selection));
     if (plan !== undefined) return plan;
   }
-}
-
-/** Undefined: the run had to wait, so decide again. */
-async function planOnce(attempt: Attempt, selection: SessionSelection): Promise<Plan | undefined> {
-  const { action } = selection;
-  if (action === "queue") return await planBesidePerson(attempt, selection);
-  if (action === "fresh" || selection.sessionId === undefined) return await planFresh(attempt, selection);
-  return action === "fork" ? await planFork(attempt, selection) : await planResume(attempt, selection);
 }
 
 async function planFresh({ parts }: Attempt, selection: SessionSelection): Promise<Plan> {
@@ -195,7 +190,11 @@ async function planBesidePerson(attempt: Attempt, selection: SessionSelection): 
   const { policy } = attempt;
   const { readRunning } = attempt.parts;
   const { sessionId } = selection;
-  if (sessionId === undefined) throw nothingToWaitFor(selection);
+  if (sessionId === undefined) {
+    throw new HoldfastError("locked", "repo-in-use", `The repo is in use: ${selection.reason}`, {
+      hint: "See `holdfast cc list --running`, then wait, or run beside it with --label or in a worktree.",
+    });
+  }
   if (policy === "fork") {
     if ((await unlessChat(attempt, sessionId)) !== undefined) return await planFork(attempt, selection);
     return await planFresh(attempt, decision("fresh", undefined, "The repo is in use by the session of a chat."));
@@ -207,17 +206,14 @@ async function planBesidePerson(attempt: Attempt, selection: SessionSelection): 
     return await waitForWriters(readRunning, sessionId, limits);
   });
   // The session ended after the selection was made: pause, then decide again.
-  if (!waited) await pause(attempt);
+  if (!waited) {
+    if (remainingMs(attempt) === 0) throw waitedTooLong();
+    await sleepOrCancel(PAUSE_MS, attempt.signal);
+  }
   return undefined;
 }
 
 const PAUSE_MS = 250;
-
-async function pause(attempt: Attempt): Promise<void> {
-  if (remainingMs(attempt) === 0) throw waitedTooLong();
-  await sleepOrCancel(PAUSE_MS, attempt.signal);
-}
-
 const REPEAT_MS = 30_000;
 
 /** Reports the holder when the wait begins, and again every 30 s. */
@@ -300,10 +296,4 @@ function toReservation({ options, lane, parts }: Attempt, laneLock: HeldLock | u
 /** For an id that was just created: no other process can know it. */
 async function leaseNew({ locksFolder }: RunnerParts, sessionId: string): Promise<HeldLock> {
   return await leaseSession(locksFolder, sessionId, async () => [], { timeoutMs: 0 });
-}
-
-function nothingToWaitFor(selection: SessionSelection): HoldfastError {
-  return new HoldfastError("locked", "repo-in-use", `The repo is in use: ${selection.reason}`, {
-    hint: "See `holdfast cc list --running`, then wait, or run beside it with --label or in a worktree.",
-  });
 }

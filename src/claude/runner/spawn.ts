@@ -18,7 +18,7 @@ import { currentProcess } from "../../base/processes.ts";
 import { redactText } from "../../base/redact.ts";
 import { RUN_KIND_VARIABLE } from "../attribution.ts";
 import type { ClaudeProcessOptions } from "./process/claude-process.ts";
-import { createRunRecord, mcpToolNames, removeRunFiles, writeMcpConfig, writePrompt } from "./run-files.ts";
+import { createRunRecord, mcpToolNames, removeRunFiles, writeMcpConfig, writeRunFile } from "./run-files.ts";
 import { printableLine } from "../../base/text.ts";
 
 type SpawnRequest = SpawnOptions & { signal: AbortSignal };
@@ -168,8 +168,11 @@ async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
     throw error;
   }
   const result = await runReserved(fresh, message);
-  if (result === "stale") throw neverStarts();
-  return result;
+  if (result !== "stale") return result;
+  const why = "Claude Code started neither the old session nor a new one.";
+  throw new HoldfastError("unavailable", "session-not-started", why, {
+    hint: "Run `claude` by hand in this folder to see the reason.",
+  });
 }
 
 async function readHistory({ context, options, reservation }: Spawn): Promise<string | undefined> {
@@ -213,17 +216,10 @@ function handOffMessage({ context, options, reservation }: Spawn, history: strin
   return context.parts.markTask(agentId, history === undefined ? task : withHandOff(task, why, history));
 }
 
-function neverStarts(): HoldfastError {
-  const message = "Claude Code started neither the old session nor a new one.";
-  return new HoldfastError("unavailable", "session-not-started", message, {
-    hint: "Run `claude` by hand in this folder to see the reason.",
-  });
-}
-
 const TASK_LENGTH = 200;
 
 /** On failure the caller keeps the leases. */
-export async function startRun(
+async function startRun(
   { parts, runs, control }: RunnerContext,
   options: SpawnOptions,
   reservation: Reservation,
@@ -308,7 +304,8 @@ async function prepare(
     permissionMode: options.permissionMode ?? config.permissionMode,
     allowedTools: [...(options.allowedTools ?? config.allowedTools), ...mcpToolNames(server?.tools ?? [])],
     mcpConfigFile: server === undefined ? undefined : await writeMcpConfig(folder, runId, server),
-    appendSystemPromptFile: systemPrompt === undefined ? undefined : await writePrompt(folder, runId, systemPrompt),
+    appendSystemPromptFile:
+      systemPrompt === undefined ? undefined : await writeRunFile(folder, runId, "prompt", systemPrompt),
     effort: options.effort,
     onMessage: options.onMessage,
     maxTurns: options.maxTurns ?? config.maxTurns,
