@@ -8,6 +8,7 @@
  *   hooks, filters, signature checks, transports), and we never take the index lock. The person's own configuration stays
  *   in force, `safe.directory` included.
  */
+import { once } from "node:events";
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
@@ -20,6 +21,8 @@ export interface CommandOptions {
   env: NodeJS.ProcessEnv;
   timeoutMs: number;
   maxOutputBytes: number;
+  /** Lets this process end while the command still runs. Default: false. */
+  background?: boolean | undefined;
 }
 
 export interface CommandResult {
@@ -31,14 +34,6 @@ export interface CommandResult {
   failure?: "missing" | "not-started" | "timeout" | "too-much-output" | "killed" | undefined;
 }
 
-export interface RunningCommand {
-  result: Promise<CommandResult>;
-  /** Lets this process end while the command still runs. */
-  release(): void;
-  /** Kills the command with its children. */
-  stop(): void;
-}
-
 const MAX_STDERR_BYTES = 8_192;
 
 export async function runCommand(
@@ -48,7 +43,20 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const path = await findProgram(program, options.env);
   if (path === undefined) return failed("missing", `${program} is not on PATH`);
-  return await startCommand(path, args, options).result;
+  let child: ChildProcess;
+  try {
+    child = nodeChildProcess().spawn(path, args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: ["ignore", "pipe", "pipe"],
+      // In a process group of its own, so that its children can be killed with it.
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+  } catch (error) {
+    return failed("not-started", errorMessage(error));
+  }
+  return await collect(child, options);
 }
 
 /** The path of the program; undefined when it is not on PATH. */
@@ -71,33 +79,13 @@ async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
-export function startCommand(path: string, args: readonly string[], options: CommandOptions): RunningCommand {
-  let child: ChildProcess;
-  try {
-    child = nodeChildProcess().spawn(path, args, {
-      cwd: options.cwd,
-      env: options.env,
-      stdio: ["ignore", "pipe", "pipe"],
-      // In a process group of its own, so that its children can be killed with it.
-      detached: process.platform !== "win32",
-      windowsHide: true,
-    });
-  } catch (error) {
-    const result = Promise.resolve(failed("not-started", errorMessage(error)));
-    return { result, release: () => undefined, stop: () => undefined };
-  }
-  const { result, timer } = collect(child, options);
-  return { result, release: () => unref(child, timer), stop: () => killGroup(child) };
-}
-
-const running = new Set<ChildProcess>();
-
 /** One listener serves all children: Node warns about many. */
+const running = new Set<ChildProcess>();
+let isListening = false;
+
 function killAtExit(child: ChildProcess): void {
-  if (running.size === 0) {
-    process.removeListener("exit", killRunning);
-    process.once("exit", killRunning);
-  }
+  if (!isListening) process.once("exit", killRunning);
+  isListening = true;
   running.add(child);
 }
 
@@ -105,10 +93,7 @@ function killRunning(): void {
   for (const child of running) killGroup(child);
 }
 
-function collect(
-  child: ChildProcess,
-  options: CommandOptions,
-): { result: Promise<CommandResult>; timer: NodeJS.Timeout } {
+async function collect(child: ChildProcess, options: CommandOptions): Promise<CommandResult> {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   let size = 0;
@@ -121,6 +106,7 @@ function collect(
   };
   killAtExit(child);
   const timer = setTimeout(() => stop("timeout"), options.timeoutMs);
+  if (options.background === true) unref(child, timer);
 
   child.stdout?.on("data", (chunk: Buffer) => {
     const room = options.maxOutputBytes - size;
@@ -132,24 +118,20 @@ function collect(
     if (stderrSize < MAX_STDERR_BYTES) stderr.push(chunk.subarray(0, MAX_STDERR_BYTES - stderrSize));
     stderrSize += chunk.length;
   });
-
-  const result = new Promise<CommandResult>((resolve) => {
-    const end = (build: () => CommandResult): void => {
-      clearTimeout(timer);
-      running.delete(child);
-      resolve(build());
+  try {
+    const [code] = (await once(child, "close")) as [number | null];
+    return {
+      stdout: Buffer.concat(stdout),
+      stderr: Buffer.concat(stderr).toString("utf8"),
+      exitCode: code ?? undefined,
+      failure: failure ?? (code === null ? "killed" : undefined),
     };
-    child.once("error", (error) => end(() => failed("not-started", errorMessage(error))));
-    child.once("close", (code) =>
-      end(() => ({
-        stdout: Buffer.concat(stdout),
-        stderr: Buffer.concat(stderr).toString("utf8"),
-        exitCode: code ?? undefined,
-        failure: failure ?? (code === null ? "killed" : undefined),
-      })),
-    );
-  });
-  return { result, timer };
+  } catch (error) {
+    return failed("not-started", errorMessage(error));
+  } finally {
+    clearTimeout(timer);
+    running.delete(child);
+  }
 }
 
 function unref(child: ChildProcess, timer: NodeJS.Timeout): void {
