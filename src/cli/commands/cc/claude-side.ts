@@ -7,7 +7,7 @@ import { resolve, sep } from "node:path";
 import { homedir } from "node:os";
 import { HoldfastError } from "../../../base/errors.ts";
 import { silentLogger } from "../../../base/log.ts";
-import type { RefreshOptions } from "../../../claude/index/native-index.ts";
+import type { RefreshProgress } from "../../../claude/index/native-index.ts";
 import { type Setup, assertAgentId, loadSetup } from "../../context.ts";
 import { formatBytes, formatTokens } from "../../output.ts";
 import { RUN_KIND_VARIABLE } from "../../../claude/attribution.ts";
@@ -59,14 +59,8 @@ export function isFolder(path: string): boolean {
 
 const PATIENCE_SECONDS = 1;
 
-export interface ProgressLine extends Disposable {
-  refresh: RefreshOptions;
-  /** Shows progress after the first second, on a terminal only. */
-  show(text: string): void;
-}
-
 /** `using line = progressLine()`: one line on stderr while transcripts are read or copied. */
-export function progressLine(): ProgressLine {
+export function progressLine() {
   // Loading `performance` would delay short lists.
   const startedAt = process.uptime();
   let isShown = false;
@@ -77,11 +71,12 @@ export function progressLine(): ProgressLine {
   };
   return {
     refresh: {
-      onProgress({ filesDone, filesTotal, bytesDone, bytesTotal }) {
+      onProgress({ filesDone, filesTotal, bytesDone, bytesTotal }: RefreshProgress): void {
         const bytes = `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
         show(`Reading transcripts: ${filesDone} of ${filesTotal} files, ${bytes}`);
       },
     },
+    /** Shows progress after the first second, on a terminal only. */
     show,
     [Symbol.dispose]: () => {
       if (isShown) process.stderr.write("\r\u001b[K");

@@ -148,7 +148,11 @@ export async function kill(id: string, options: ClaudeOptions & { force?: boolea
     const runner = await side.runner();
     const sessionId = await findLiveId(side, runner, id);
     const killed = await runner.killClaudeCode(sessionId, { force: options.force === true }).catch(withForceHint);
-    if (killed.length === 0) throw notRunning(sessionId);
+    if (killed.length === 0) {
+      throw new HoldfastError("not-found", "session-not-live", `Session ${sessionId} is not running`, {
+        hint: "`holdfast cc list --all --running` lists running sessions.",
+      });
+    }
     if (options.json === true) printJson({ schema: 1, ok: true, sessionId, killed });
     else for (const { pid } of killed) print(`${shortId(sessionId)}: process ${pid} has ended`);
   });
@@ -160,12 +164,6 @@ function withForceHint(error: unknown): never {
     hint: "--force ends it anyway; anything not yet in the transcript is lost.",
     data: error.data,
     cause: error,
-  });
-}
-
-function notRunning(sessionId: string): HoldfastError {
-  return new HoldfastError("not-found", "session-not-live", `Session ${sessionId} is not running`, {
-    hint: "`holdfast cc list --all --running` lists running sessions.",
   });
 }
 
@@ -181,16 +179,11 @@ async function findLiveId(side: ClaudeSide, runner: ClaudeRunner, idOrPrefix: st
   return (await side.find(idOrPrefix)).sessionId;
 }
 
-interface Interruption extends Disposable {
-  /** Aborted by the first Ctrl-C. */
-  signal: AbortSignal;
-}
-
 /**
  * The first Ctrl-C asks Claude Code to stop, so that the answer so far is kept; the second one ends it, and so do
  * SIGTERM and SIGHUP. `endAll` resolves when no process is left.
  */
-function listenForInterrupts(endAll: () => Promise<void>): Interruption {
+function listenForInterrupts(endAll: () => Promise<void>) {
   const controller = new AbortController();
   const end = (code: number): void => {
     void endAll().finally(() => process.exit(code));
@@ -209,6 +202,7 @@ function listenForInterrupts(endAll: () => Promise<void>): Interruption {
   process.on("SIGTERM", onTerminate);
   process.on("SIGHUP", onTerminate);
   return {
+    /** Aborted by the first Ctrl-C. */
     signal: controller.signal,
     [Symbol.dispose]: () => {
       process.off("SIGINT", onInterrupt);
@@ -240,7 +234,7 @@ export function printResult(result: ClaudeCodeResult, shownWarnings: ReadonlySet
   }
   if (result.text !== "") print(result.text);
   for (const text of result.warnings) {
-    if (!shownWarnings.has(text)) writeLine({ text: `WARNING: ${text}`, tone: "loud" });
+    if (!shownWarnings.has(text)) writeLine(`WARNING: ${text}`, "loud");
   }
   for (const { toolName } of result.denials) talk(`not allowed: ${toolName}`);
   if (result.error !== undefined) talk(`holdfast: ${result.error}`);
@@ -261,41 +255,38 @@ export function createEventPrinter(json: boolean): {
       }
       if ("text" in event) shownWarnings.add(event.text);
       const line = toLine(event);
-      if (line !== undefined) writeLine(line);
+      if (line !== undefined) writeLine(...line);
     },
   };
 }
 
-interface RunLine {
-  text: string;
-  tone: "plain" | "quiet" | "loud";
-}
+type RunLine = [text: string, tone?: "quiet" | "loud"];
 
 /** Undefined for events that are not shown; the text of the answer is printed at the end. */
 function toLine(event: RunnerEvent): RunLine | undefined {
   switch (event.type) {
     case "queued":
-      return plain(`waiting: ${event.reason} ${holderText(event.holder)}; ${formatDuration(event.waitedMs)} so far`);
+      return [`waiting: ${event.reason} ${holderText(event.holder)}; ${formatDuration(event.waitedMs)} so far`];
     case "selected":
-      return plain(`decision: ${event.selection.reason}`);
+      return [`decision: ${event.selection.reason}`];
     case "started":
-      return plain(`started: ${event.how}, session ${event.sessionId ?? "?"}, process ${event.pid}`);
+      return [`started: ${event.how}, session ${event.sessionId ?? "?"}, process ${event.pid}`];
     case "tool":
-      return quiet(`${event.isSubagent ? "    " : "  "}${event.name}  ${event.detail}`);
+      return [`${event.isSubagent ? "    " : "  "}${event.name}  ${event.detail}`, "quiet"];
     case "tool-failed":
-      return quiet(`  ${event.name} failed: ${event.text}`);
+      return [`  ${event.name} failed: ${event.text}`, "quiet"];
     case "progress":
-      return plain(`working: ${progressText(event.progress)}`);
+      return [`working: ${progressText(event.progress)}`];
     case "session-changed":
-      return plain(`the session continues as ${event.to}`);
+      return [`the session continues as ${event.to}`];
     case "second-writer":
     case "fallback":
     case "warning":
-      return { text: `WARNING: ${event.text}`, tone: "loud" };
+      return [`WARNING: ${event.text}`, "loud"];
     case "ended":
-      return plain(endText(event.result));
+      return [endText(event.result)];
     case "dropped":
-      return quiet(`  (${plural(event.count, "event")} omitted)`);
+      return [`  (${plural(event.count, "event")} omitted)`, "quiet"];
     default:
       return undefined;
   }
@@ -303,21 +294,12 @@ function toLine(event: RunnerEvent): RunLine | undefined {
 
 const MAX_LINE = 300;
 
-function writeLine({ text, tone }: RunLine): void {
+function writeLine(...[text, tone]: RunLine): void {
   const indent = /^ */.exec(text)?.[0] ?? "";
   const safe = `${indent}${printableLine(text, tone === "loud" ? Number.POSITIVE_INFINITY : MAX_LINE)}`;
-  const { styleText } = nodeUtil();
-  const stream = { stream: process.stderr };
-  if (tone === "plain") process.stderr.write(`${safe}\n`);
-  else process.stderr.write(`${styleText(tone === "loud" ? ["bold", "yellow"] : "dim", safe, stream)}\n`);
-}
-
-function plain(text: string): RunLine {
-  return { text, tone: "plain" };
-}
-
-function quiet(text: string): RunLine {
-  return { text, tone: "quiet" };
+  const dress = (): string =>
+    nodeUtil().styleText(tone === "loud" ? ["bold", "yellow"] : "dim", safe, { stream: process.stderr });
+  process.stderr.write(`${tone === undefined ? safe : dress()}\n`);
 }
 
 function holderText({ kind, pid, agentId, task, sessionId, status }: Holder): string {
