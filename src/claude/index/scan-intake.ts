@@ -18,14 +18,7 @@ import type { RefreshOptions, RefreshProgress, RefreshReport } from "./native-in
 import { type ScanJob, type ScanResult, createScanners, runScanJobs } from "./scan-job.ts";
 import { runTransaction } from "../../base/sqlite.ts";
 
-export interface ScanIntake extends AsyncDisposable {
-  /** Adds files to read. Their results are written when this thread is idle. */
-  add(files: readonly ChangedFile[]): void;
-  /** Resolves when all files are read and written. */
-  finish(): Promise<void>;
-  /** Ids of the written rows. */
-  written: Set<number>;
-}
+export type ScanIntake = ReturnType<typeof createScanIntake>;
 
 export interface ScanIntakeParts {
   database: DatabaseSync;
@@ -37,7 +30,7 @@ export interface ScanIntakeParts {
 /** Results per transaction. Smaller batches would write the same pages more often. */
 const RESULTS_PER_TRANSACTION = 1000;
 
-export function createScanIntake(parts: ScanIntakeParts, { onProgress, signal }: RefreshOptions): ScanIntake {
+export function createScanIntake(parts: ScanIntakeParts, { onProgress, signal }: RefreshOptions) {
   const { database, rows, report, threads } = parts;
   const progress = createProgress(onProgress);
   const written = new Set<number>();
@@ -74,14 +67,17 @@ export function createScanIntake(parts: ScanIntakeParts, { onProgress, signal }:
   const pool = createScanPool({ onResults, threads, signal });
 
   return {
+    /** Ids of the written rows. */
     written,
-    add(more) {
+    /** Adds files to read. Their results are written when this thread is idle. */
+    add(more: readonly ChangedFile[]): void {
       const first = files.length;
       files.push(...more);
       progress.expect(more.length, sumBytes(more));
       pool.add(more.map((file, index) => toJob(file, first + index, rows)));
     },
-    async finish() {
+    /** Resolves when all files are read and written. */
+    async finish(): Promise<void> {
       await pool.finish();
       flush();
       if (files.length > 0) progress.report();

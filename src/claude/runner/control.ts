@@ -80,25 +80,22 @@ function noAnswer(why: string): HoldfastError {
   return new HoldfastError("unavailable", "run-not-reached", message, { hint: CHECK_HOST });
 }
 
-/** Keeps the control socket of this process open while it has runs. */
-export interface ControlHost {
-  /** Returns the path of the socket. */
-  join(runId: string): Promise<string>;
-  leave(runId: string): Promise<void>;
-}
+export type ControlHost = ReturnType<typeof createControlHost>;
 
 /** The signal aborts when the client cancels. A client that disconnects does not cancel. */
 type ControlHandler = (question: ControlQuestion, signal: AbortSignal) => Promise<unknown>;
 
-export function createControlHost(folder: string, handle: ControlHandler): ControlHost {
+/** Keeps the control socket of this process open while it has runs. */
+export function createControlHost(folder: string, handle: ControlHandler) {
   const joined = new Set<string>();
   const server = lazy(async () => await startControlServer(folder, handle));
   return {
-    async join(runId) {
+    /** Returns the path of the socket. */
+    async join(runId: string): Promise<string> {
       joined.add(runId);
       return (await server.get()).path;
     },
-    async leave(runId) {
+    async leave(runId: string): Promise<void> {
       joined.delete(runId);
       if (joined.size > 0) return;
       const closing = server.made();
