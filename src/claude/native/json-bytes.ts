@@ -115,43 +115,8 @@ export function decodeCount(bytes: Buffer, start: number, end: number): number {
   return Number.isSafeInteger(value) ? value : 0;
 }
 
-/** Longer texts rarely repeat. */
-const MAX_REMEMBERED_BYTES = 512;
-
-/**
- * Decodes JSON strings, quotes included; undefined for a malformed one. Remembers the last text of every slot: folder,
- * branch and version rarely change from line to line, and comparing bytes costs less than making a string.
- */
-export function createTextDecoder(slots: number) {
-  const kept = Buffer.alloc(slots * MAX_REMEMBERED_BYTES);
-  const lengths = new Int32Array(slots);
-  const texts: (string | undefined)[] = Array.from({ length: slots });
-
-  const isKept = (slot: number, bytes: Buffer, start: number, end: number): boolean => {
-    if (lengths[slot] !== end - start) return false;
-    const from = slot * MAX_REMEMBERED_BYTES;
-    // Backwards, because ids, times and paths differ at their end.
-    for (let index = end - start - 1; index >= 0; index -= 1) {
-      if (kept[from + index] !== bytes[start + index]) return false;
-    }
-    return true;
-  };
-
-  return (slot: number, bytes: Buffer, start: number, end: number): string | undefined => {
-    if (isKept(slot, bytes, start, end)) return texts[slot];
-    const text = decodeText(bytes, start, end);
-    if (end - start <= MAX_REMEMBERED_BYTES) {
-      // For a few dozen bytes a loop is faster than `copy`.
-      const shift = slot * MAX_REMEMBERED_BYTES - start;
-      for (let at = start; at < end; at += 1) kept[at + shift] = bytes[at] ?? 0;
-      lengths[slot] = end - start;
-      texts[slot] = text;
-    }
-    return text;
-  };
-}
-
-function decodeText(bytes: Buffer, start: number, end: number): string | undefined {
+/** Decodes a JSON string, quotes included; undefined for a malformed one. */
+export function decodeText(bytes: Buffer, start: number, end: number): string | undefined {
   for (let at = start + 1; at < end - 1; at += 1) {
     const byte = bytes[at] ?? 0;
     if (byte === BACKSLASH || byte >= 0x80) {

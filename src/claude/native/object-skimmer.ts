@@ -14,7 +14,7 @@ import {
   DAMAGED,
   OPEN_BRACE,
   QUOTE,
-  createTextDecoder,
+  decodeText,
   decodeCount,
   skipSpace,
   skipString,
@@ -71,7 +71,6 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
   // The walk that found each place. Places of older walks count as missing and need not be erased.
   const walks = new Int32Array(count);
   let current = 0;
-  const decode = createTextDecoder(count);
   let source: Buffer = Buffer.alloc(0);
   let shortCut: ShortCut | undefined;
   /** The jumped-over rest does not contain `other`; searched once per walk. */
@@ -165,7 +164,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
       const start = startOf(slot);
       const end = endOf(slot);
       if (end === start || source[start] !== QUOTE) return undefined;
-      return decode(slot, source, start, end);
+      return decodeText(source, start, end);
     },
     count: (slot) => decodeCount(source, startOf(slot), endOf(slot)),
     parse(slot) {
