@@ -183,6 +183,7 @@ const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 
 interface Level {
+  /** By the bytes of their names as Latin-1. */
   members: Map<string, Member>;
   /** Precedes the first member of an object. */
   start: Member;
@@ -203,7 +204,8 @@ function buildLevels<Name extends string>(names: readonly Name[]) {
     const first = count;
     const own = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const members = [...new Set(own.map((name) => name.split(".", 1)[0] ?? name))];
-    const table = new Map(members.map((member, index) => [member, createMember(member, first + index)]));
+    const keys = members.map((member) => Buffer.from(member).toString("latin1"));
+    const table = new Map(keys.map((key, index) => [key, createMember(key, first + index)]));
     for (const member of members) slots[`${prefix}${member}`] = count++;
     const inner = members.map((member) =>
       own.some((name) => name.startsWith(`${member}.`)) ? build(`${prefix}${member}.`) : undefined,
