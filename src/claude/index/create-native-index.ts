@@ -94,7 +94,7 @@ function damagedInUse(path: string, cause: unknown): HoldfastError {
 }
 
 /** Increase it with every change of the tables. */
-const INDEX_FORMAT = 3;
+const INDEX_FORMAT = 4;
 
 /** Large pages, because most rows are kilobytes of text; few checkpoints, because each waits for the disk. */
 const PRAGMAS = `
@@ -140,12 +140,9 @@ const TABLES = `
   -- See FolderMemory.
   CREATE TABLE folders (
     name TEXT PRIMARY KEY,
-    names TEXT NOT NULL,
-    stamps BLOB,
-    sessions TEXT NOT NULL,
-    quiet TEXT NOT NULL,
-    files INTEGER NOT NULL,
-    complete INTEGER NOT NULL
+    memory TEXT,
+    -- Apart from the rest, because parsing many numbers takes long.
+    stamps BLOB
   );
   CREATE TABLE scans (file INTEGER PRIMARY KEY, shown TEXT NOT NULL, state TEXT NOT NULL);
   -- Messages of files that share some with another file.
