@@ -37,13 +37,17 @@ export type DayUsage = [
   messages: number,
 ];
 
-export interface UsageSums {
-  /** Sums over all messages, each counted once. */
-  usage: DayUsage[];
-  /** The latest messages. Later lines may still belong to them. */
-  recent: [messageId: string, usage: MessageUsage][];
-  /** The latest timestamp of a message that is not in `recent`; 0 when there is none. */
-  settledAt: number;
+export type UsageSums = ReturnType<typeof emptySums>;
+
+export function emptySums() {
+  return {
+    /** Sums over all messages, each counted once. */
+    usage: [] as DayUsage[],
+    /** The latest messages. Later lines may still belong to them. */
+    recent: [] as [messageId: string, usage: MessageUsage][],
+    /** The latest timestamp of a message that is not in `recent`; 0 when there is none. */
+    settledAt: 0,
+  };
 }
 
 /** The lines of a message follow each other, except with parallel writers. */
