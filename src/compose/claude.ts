@@ -323,12 +323,10 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
       },
       mcpServer: ({ agentId: id, repoPath, sessionKey }) => ({
         command: process.execPath,
-        // One argument, so that a key that starts with a dash is not read as an option.
-        args: [
-          programFile(),
-          ...["mcp", "--agent", id, "--repo", repoPath],
-          ...(sessionKey === undefined ? [] : [`--session=${sessionKey}`]),
-        ],
+        args: [programFile(), "mcp", "--agent", id, "--repo", repoPath].concat(
+          // One argument, so that a key that starts with a dash is not read as an option.
+          sessionKey === undefined ? [] : `--session=${sessionKey}`,
+        ),
         env: { HOLDFAST_HOME: home },
         tools: TOOL_NAMES,
       }),

@@ -10,27 +10,8 @@ import { isRecord, parseJson } from "../base/json-record.ts";
 import { type CommandResult, gitEnvironment, runCommand } from "./run-git.ts";
 import { TOO_LATE, within } from "../base/async.ts";
 
-export interface GithubStatus {
-  openPrs: GithubPr[];
-  assignedPrs: GithubPr[];
-  recentPrActivity: GithubPr[];
-  failingChecks: GithubCheck[];
-}
-
-export interface GithubPr {
-  number: number;
-  title: string;
-  branch: string;
-  state: string;
-  author: string;
-  updatedAt: string;
-}
-
-export interface GithubCheck {
-  name: string;
-  status: string;
-  conclusion: string;
-}
+export type GithubStatus = Awaited<ReturnType<typeof readGithub>>;
+export type GithubPr = GithubStatus["openPrs"][number];
 
 export interface GithubReading {
   github?: GithubStatus | undefined;
@@ -90,9 +71,10 @@ export function createGithubReader(options: GithubReaderOptions = {}): GithubRea
 }
 
 function ask(question: GithubQuestion, options: GithubReaderOptions, clock: Clock): CacheItem {
-  const reading = readGithub(question, options, clock).catch((error: unknown): GithubReading => {
-    return { problem: `GitHub: ${errorMessage(error)}` };
-  });
+  const reading = readGithub(question, options, clock).then(
+    (github): GithubReading => ({ github }),
+    (error: unknown): GithubReading => ({ problem: `GitHub: ${errorMessage(error)}` }),
+  );
   const item: CacheItem = { reading };
   void reading.then(({ github }) => {
     item.validUntil = clock.now() + (github === undefined ? FAILURE_CACHE_MS : CACHE_MS);
@@ -106,7 +88,7 @@ async function readGithub(
   { folder, branch }: GithubQuestion,
   { env = process.env, timeoutMs = 20_000 }: GithubReaderOptions,
   clock: Clock,
-): Promise<GithubReading> {
+) {
   const command = {
     cwd: folder,
     env: githubEnvironment(env),
@@ -115,7 +97,7 @@ async function readGithub(
     // A late answer serves the next call, but must not keep this process alive.
     background: true,
   };
-  const list = async (...args: string[]): Promise<PullRequest[]> =>
+  const list = async (...args: string[]) =>
     readList(await runCommand("gh", ["pr", "list", "--limit=20", ...args], command));
   const since = clock.now() - DAY_MS;
   // The search counts in whole seconds.
@@ -126,12 +108,10 @@ async function readGithub(
     list("--state=all", `--search=${updated}`, `--json=${PR_FIELDS}`),
   ]);
   return {
-    github: {
-      openPrs: ofBranch.map(({ pr }) => pr),
-      assignedPrs: assigned.map(({ pr }) => pr),
-      recentPrActivity: recent.map(({ pr }) => pr).filter(({ updatedAt }) => Date.parse(updatedAt) >= since),
-      failingChecks: ofBranch.flatMap(({ failingChecks }) => failingChecks),
-    },
+    openPrs: ofBranch.map(({ pr }) => pr),
+    assignedPrs: assigned.map(({ pr }) => pr),
+    recentPrActivity: recent.map(({ pr }) => pr).filter(({ updatedAt }) => Date.parse(updatedAt) >= since),
+    failingChecks: ofBranch.flatMap(({ failingChecks }) => failingChecks),
   };
 }
 
@@ -140,7 +120,7 @@ function githubEnvironment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, GH_PROMPT_DISABLED: "1", GH_NO_UPDATE_NOTIFIER: "1", GH_PAGER: "cat", NO_COLOR: "1" };
 }
 
-function readList(result: CommandResult): PullRequest[] {
+function readList(result: CommandResult) {
   if (result.failure === "missing") {
     throw new Error("gh is not installed (https://cli.github.com), so pull requests and checks are unknown");
   }
@@ -159,16 +139,11 @@ function readList(result: CommandResult): PullRequest[] {
   return list.flatMap((item: unknown) => readPullRequest(item));
 }
 
-interface PullRequest {
-  pr: GithubPr;
-  failingChecks: GithubCheck[];
-}
-
 const MAX_TEXT = 500;
 const MAX_CHECKS = 50;
 
 /** Another version of `gh` may omit any member. */
-function readPullRequest(item: unknown): PullRequest[] {
+function readPullRequest(item: unknown) {
   if (!isRecord(item) || typeof item["number"] !== "number") return [];
   const author = item["author"];
   const rollup = item["statusCheckRollup"];
@@ -192,7 +167,7 @@ function readPullRequest(item: unknown): PullRequest[] {
 /** Conclusions of a check run and states of a commit status. Cancelled is not failed. */
 const FAILURES = new Set(["failure", "error", "timed_out", "action_required", "startup_failure"]);
 
-function readFailingCheck(check: unknown): GithubCheck[] {
+function readFailingCheck(check: unknown) {
   if (!isRecord(check)) return [];
   const isStatus = check["__typename"] === "StatusContext";
   const conclusion = textOf(check[isStatus ? "state" : "conclusion"]).toLowerCase();

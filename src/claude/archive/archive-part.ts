@@ -18,16 +18,10 @@ import type { ArchivePart } from "./catalogue.ts";
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
-export interface PartCopy {
-  temporary: string;
-  sizeBytes: number;
-  modifiedAt: number;
-  storedBytes: number;
-  sha256: string;
-}
+export type PartCopy = Awaited<ReturnType<typeof redactPart>>;
 
 /** Undefined when the source is gone. `target` is the final path; the copy gets a temporary name beside it. */
-export async function copyPart(source: string, target: string, redact: boolean): Promise<PartCopy | undefined> {
+export async function copyPart(source: string, target: string, redact: boolean) {
   await using handle = await openNativeFile(source);
   if (handle === undefined) return undefined;
   const { size, mtimeMs } = await handle.stat();
@@ -36,19 +30,13 @@ export async function copyPart(source: string, target: string, redact: boolean):
 }
 
 /** Redacts a file of the archive whose original is gone. */
-export async function redactPart(
-  archiveFolder: string,
-  { file, sizeBytes, modifiedAt }: ArchivePart,
-  target: string,
-): Promise<PartCopy> {
+export async function redactPart(archiveFolder: string, { file, sizeBytes, modifiedAt }: ArchivePart, target: string) {
   const source = join(archiveFolder, file);
   await using handle = await open(source);
   return { sizeBytes, modifiedAt, ...(await store(redactedChunks(readPartLines(handle)), source, target)) };
 }
 
-type Stored = Pick<PartCopy, "temporary" | "storedBytes" | "sha256">;
-
-async function store(content: AsyncIterable<Buffer>, source: string, target: string): Promise<Stored> {
+async function store(content: AsyncIterable<Buffer>, source: string, target: string) {
   const { createZstdCompress } = await import("node:zlib");
   const temporary = temporaryPath(target);
   const measure = newMeasure();

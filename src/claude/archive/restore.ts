@@ -26,17 +26,8 @@ export interface RestoreOptions {
   to: string;
 }
 
-export interface RestoredSession {
-  sessionId: string;
-  /** Paths of the written files. */
-  files: string[];
-  redacted: boolean;
-  /** Where Claude Code looks for the session. Copy the content of `to` there to resume it. */
-  nativeFolder: string;
-}
-
-/** Overwrites nothing. */
-export async function restoreNativeSession(sessionId: string, options: RestoreOptions): Promise<RestoredSession> {
+/** Overwrites nothing. Returns the paths of the written files. */
+export async function restoreNativeSession(sessionId: string, options: RestoreOptions) {
   const to = resolve(options.to);
   const locator = createRepoLocator();
   if (isInside(locator.canonical(options.claudeHome), locator.canonical(to))) {
@@ -65,6 +56,7 @@ export async function restoreNativeSession(sessionId: string, options: RestoreOp
     for (const file of written) await rm(file, { force: true });
     throw error;
   }
+  // Where Claude Code looks for the session. Copy the content of `to` there to resume it.
   const nativeFolder = join(projectsFolder(options.claudeHome), basename(manifest.folder));
   return { sessionId, files, redacted: manifest.redacted, nativeFolder };
 }

@@ -4,6 +4,7 @@
  * them are only compared.
  */
 import { lstatSync, readdirSync, statSync } from "node:fs";
+import { nodeUtil } from "../../base/builtin.ts";
 import { errorMessage, systemErrorCode } from "../../base/errors.ts";
 import { SESSION_FILE, SESSION_FOLDER, SUBAGENT_FILE, projectsFolder } from "../native/layout.ts";
 import type { FolderLook, FolderMemory, IndexRows, KnownFile, TranscriptFile } from "./index-rows.ts";
@@ -248,9 +249,10 @@ export function toMemory(look: FolderLook, files: readonly KnownFile[], lookedAt
 }
 
 export function isSameMemory(a: FolderMemory, b: FolderMemory | undefined): boolean {
-  const textOf = (memory: FolderMemory): string => JSON.stringify([memory.names, memory.sessionFolders, memory.quiet]);
-  if (b === undefined || a.files !== b.files || a.isComplete !== b.isComplete) return false;
-  return isSameList(a.stamps, b.stamps) && textOf(a) === textOf(b);
+  if (b === undefined) return false;
+  const { stamps, ...rest } = a;
+  const { stamps: otherStamps, ...otherRest } = b;
+  return isSameList(stamps, otherStamps) && nodeUtil().isDeepStrictEqual(rest, otherRest);
 }
 
 function isSameList<T>(a: ArrayLike<T>, b: ArrayLike<T>): boolean {

@@ -83,25 +83,20 @@ export async function readSessionCosts(place: RegistryPlace, sessionId: string):
   return { totalUsd, reportedUsd: reportedFigures(document, ownPart(document), sessionId).at(-1) ?? totalUsd };
 }
 
-interface CountedRun {
-  sessionId: string;
-  costUsd: number;
-  turns: number;
-  /** The reported cost when the process left a session, by session id. */
-  left: Record<string, number>;
-}
+type CountedRun = ReturnType<typeof toRun>;
 
 function runOf(own: OwnPart, runId: string): CountedRun | undefined {
   const run = Object.hasOwn(own.runs, runId) ? own.runs[runId] : undefined;
   return isRecord(run) ? toRun(run) : undefined;
 }
 
-function toRun(run: JsonRecord): CountedRun {
+function toRun(run: JsonRecord) {
   const left = isRecord(run["left"]) ? run["left"] : {};
   return {
     sessionId: typeof run["sessionId"] === "string" ? run["sessionId"] : "",
     costUsd: amount(run["costUsd"]) ?? 0,
     turns: amount(run["turns"]) ?? 0,
+    /** The reported cost when the process left a session, by session id. */
     left: Object.fromEntries(Object.entries(left).map(([id, cost]) => [id, amount(cost) ?? 0])),
   };
 }
