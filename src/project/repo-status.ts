@@ -116,6 +116,12 @@ async function readDocsStatus(folder: string) {
   };
 }
 
+/** Without specs. */
+export function documentNames({ hasClaudeMd, hasAgentsMd, hasReadme, hasTodo }: DocsStatus): string[] {
+  const files = { "CLAUDE.md": hasClaudeMd, "AGENTS.md": hasAgentsMd, "README.md": hasReadme, "TODO.md": hasTodo };
+  return Object.entries(files).flatMap(([name, exists]) => (exists ? [name] : []));
+}
+
 /** Undefined when the folder is missing or unreadable. */
 async function namesIn(folder: string): Promise<string[] | undefined> {
   return await readdir(folder).catch(() => undefined);

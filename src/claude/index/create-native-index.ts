@@ -35,7 +35,10 @@ export function createNativeIndex(options: NativeIndexOptions): NativeIndex {
       return task();
     } catch (error) {
       isDamaged ||= isDatabaseDamage(error);
-      throw isDamaged ? damagedInUse(path, error) : indexError(error, path);
+      if (!isDamaged) throw indexError(error, path);
+      const message = `The index ${path} is damaged: ${errorMessage(error)}`;
+      const hint = "Try again; it is rebuilt from Claude Code's files.";
+      throw new HoldfastError("unavailable", "index-damaged", message, { hint, data: { path }, cause: error });
     }
   };
   /** Keeps the file if another process has already replaced it. */
@@ -83,14 +86,6 @@ export function createNativeIndex(options: NativeIndexOptions): NativeIndex {
 
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
-}
-
-function damagedInUse(path: string, cause: unknown): HoldfastError {
-  return new HoldfastError("unavailable", "index-damaged", `The index ${path} is damaged: ${errorMessage(cause)}`, {
-    hint: "Try again; it is rebuilt from Claude Code's files.",
-    data: { path },
-    cause,
-  });
 }
 
 /** Increase it with every change of the tables. */

@@ -4,7 +4,6 @@
  * them are only compared.
  */
 import { lstatSync, readdirSync, statSync } from "node:fs";
-import { nodeUtil } from "../../base/builtin.ts";
 import { errorMessage, systemErrorCode } from "../../base/errors.ts";
 import { SESSION_FILE, SESSION_FOLDER, SUBAGENT_FILE, projectsFolder } from "../native/layout.ts";
 import type { FolderLook, FolderMemory, IndexRows, KnownFile, TranscriptFile } from "./index-rows.ts";
@@ -246,13 +245,6 @@ export function toMemory(look: FolderLook, files: readonly KnownFile[], lookedAt
     files: files.length,
     isComplete: files.every((file) => file.isComplete),
   };
-}
-
-export function isSameMemory(a: FolderMemory, b: FolderMemory | undefined): boolean {
-  if (b === undefined) return false;
-  const { stamps, ...rest } = a;
-  const { stamps: otherStamps, ...otherRest } = b;
-  return isSameList(stamps, otherStamps) && nodeUtil().isDeepStrictEqual(rest, otherRest);
 }
 
 function isSameList<T>(a: ArrayLike<T>, b: ArrayLike<T>): boolean {

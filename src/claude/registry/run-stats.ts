@@ -46,7 +46,11 @@ export async function updateSessionStats(place: RegistryPlace, stats: RunStats):
   const at = (place.clock ?? systemClock).now();
   await changeRegistryFile(registryPath(place), place, (document) => {
     const records = findRecords(document, sessionId);
-    if (records.length === 0) throw notRegistered(sessionId);
+    if (records.length === 0) {
+      const message = `No registry entry has the session ${sessionId}`;
+      const hint = "Save the session before its figures.";
+      throw new HoldfastError("not-found", "session-not-registered", message, { hint, data: { sessionId } });
+    }
     const own = ownPart(document);
     const run = runOf(own, runId);
     // A late report: the process has moved to another session since.
@@ -136,13 +140,6 @@ function reportedFigures(document: RegistryDocument, own: OwnPart, sessionId: st
 function findRecords(document: RegistryDocument, sessionId: string): JsonRecord[] {
   const records = [...Object.values(document.sessions), ...Object.values(ownPart(document).former)];
   return records.filter(isRecord).filter((record) => record["sessionId"] === sessionId);
-}
-
-function notRegistered(sessionId: string): HoldfastError {
-  return new HoldfastError("not-found", "session-not-registered", `No registry entry has the session ${sessionId}`, {
-    hint: "Save the session before its figures.",
-    data: { sessionId },
-  });
 }
 
 const CARRIES_FROM = [2, 1, 325];

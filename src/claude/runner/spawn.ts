@@ -159,7 +159,7 @@ async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
   let fresh: Spawn;
   let message: string;
   try {
-    const texts = [await readHistory(spawn), await recall(spawn)].filter((text) => text !== undefined);
+    const texts = (await readHistory(spawn)).filter((text) => text !== undefined);
     const history = texts.length === 0 ? undefined : texts.join("\n\n");
     fresh = await toFresh(spawn, history !== undefined);
     message = handOffMessage(spawn, history);
@@ -175,22 +175,15 @@ async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
   });
 }
 
-async function readHistory({ context, options, reservation }: Spawn): Promise<string | undefined> {
-  if (options.handOff !== undefined) return options.handOff;
-  const { parts } = context;
+/** What is left of a lost session, and what the caller adds to it. */
+async function readHistory({ context, options, reservation }: Spawn): Promise<(string | undefined)[]> {
+  const { peekHistory, log } = context.parts;
   const { sessionId } = reservation.start;
-  return await parts.peekHistory(sessionId, reservation.lane.worktree).catch((error: unknown) => {
-    parts.log.warn("The history of a lost session cannot be read", { error, sessionId });
-    return undefined;
-  });
-}
-
-async function recall({ context, options, reservation }: Spawn): Promise<string | undefined> {
-  return await options.recall?.().catch((error: unknown) => {
-    const { sessionId } = reservation.start;
-    context.parts.log.warn("The earlier conversation of a lost session cannot be read", { error, sessionId });
-    return undefined;
-  });
+  const orNothing = (error: unknown): undefined => {
+    log.warn("The earlier conversation of a lost session cannot be read", { error, sessionId });
+  };
+  const history = options.handOff ?? (await peekHistory(sessionId, reservation.lane.worktree).catch(orNothing));
+  return [history, await options.recall?.().catch(orNothing)];
 }
 
 /** Keeps the leases and replaces the session. */
