@@ -176,7 +176,7 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
     const [{ selectSession, findLabelled }, { relevanceModel }, { readLane }, { laneOf }] = await Promise.all([
       import("../claude/selection/select-session.ts"),
       import("../claude/selection/relevance.ts"),
-      import("../claude/runner/choose-session.ts"),
+      import("../claude/runner/reservation.ts"),
       import("../claude/runner/leases.ts"),
     ]);
     const { status: given, ...options } = choice;

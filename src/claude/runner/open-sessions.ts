@@ -5,7 +5,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
 import type { ActiveRun, RunnerContext } from "./active-run.ts";
-import { decision } from "./choose-session.ts";
+import { decision } from "./reservation.ts";
 import { type ControlQuestion, askHost } from "./control.ts";
 import { findWriters, laneOf, sessionInUse, sessionOfChat, toHolder } from "./leases.ts";
 import { createEventRelay } from "./run-events.ts";

@@ -2,8 +2,8 @@
  * The runner: tasks for Claude Code, one writer per session, one run per lane. One runner per Holdfast
  * process; all processes of a home share the same locks.
  *
- * A task goes through spawn.ts (the steps, the process and its cost) → choose-session.ts (which session) →
- * reservation.ts (locks) → active-run.ts (one running process) → process/ (stream-json).
+ * A task goes through spawn.ts (the steps, the process and its cost) → reservation.ts (which session, locks) →
+ * active-run.ts (one running process) → process/ (stream-json).
  */
 import { currentProcess } from "../../base/processes.ts";
 import type { ActiveRun, RunnerContext } from "./active-run.ts";

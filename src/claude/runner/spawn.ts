@@ -7,11 +7,10 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { checkLabel, checkTaskLabel } from "../registry/registry.ts";
 import { ActiveRun, type RunnerContext, type TaskResult } from "./active-run.ts";
-import { selectWaiting } from "./choose-session.ts";
+import { selectWaiting, type Reservation, reserve } from "./reservation.ts";
 import { cancelled, sessionOfChat, throwIfCancelled } from "./leases.ts";
 import { sendFollowUp } from "./open-sessions.ts";
 import { withHandOff } from "./prompt-text.ts";
-import { type Reservation, reserve } from "./reservation.ts";
 import { type EventRelay, createEventRelay } from "./run-events.ts";
 import type { ClaudeCodeResult, SpawnOptions, RunnerParts } from "./runner-contract.ts";
 import { currentProcess } from "../../base/processes.ts";
