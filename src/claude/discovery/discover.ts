@@ -6,7 +6,7 @@
  * page of ten thousand sessions costs a page.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import { type ArchivedSession, readArchive } from "../archive/catalogue.ts";
+import { readArchive } from "../archive/catalogue.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
 import type {
   IndexQuery,
@@ -16,8 +16,8 @@ import type {
   RefreshOptions,
   RefreshReport,
 } from "../index/native-index.ts";
-import { type RunningSession, readRunningSessions } from "../native/running.ts";
-import { type RegistryProblem, readRegistries, type RegisteredFacts, mergeRegistered } from "../registry/registry.ts";
+import { readRunningSessions } from "../native/running.ts";
+import { type RegistryProblem, mergeRegistered, readRegistries } from "../registry/registry.ts";
 import { createRepoLocator, createRepoPathFinder } from "./repo-locator.ts";
 import type { Places } from "./repo-scope.ts";
 import {
@@ -133,14 +133,9 @@ function rowOptionsOf(
 }
 
 /** Facts about sessions from other sources than their transcripts, by session id. */
-interface KnownSessions {
-  registered: ReadonlyMap<string, RegisteredFacts>;
-  running: ReadonlyMap<string, RunningSession>;
-  archive: ReadonlyMap<string, ArchivedSession>;
-  problems: RegistryProblem[];
-}
+type KnownSessions = Awaited<ReturnType<typeof readKnownSessions>>;
 
-async function readKnownSessions(options: DiscoverOptions): Promise<KnownSessions> {
+async function readKnownSessions(options: DiscoverOptions) {
   const [{ registries, problems }, running, archive] = await Promise.all([
     readRegistries(options),
     readRunningSessions(options.claudeHome),

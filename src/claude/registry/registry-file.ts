@@ -117,7 +117,8 @@ function toRegisteredSession(agentId: string, key: string, record: unknown, curr
     repoPath,
     label,
     /** The session key of the chat that uses it: no task and no other chat may resume it. */
-    conversation: conversationOf(record, label),
+    // Earlier versions stored only the label of a chat's lane.
+    conversation: nonEmpty(record["conversation"]) ?? (label !== undefined && isChatLabel(label) ? label : undefined),
     /** In ms, like all times here. */
     createdAt,
     lastResumedAt: toTime(record["lastResumedAt"]) ?? createdAt,
@@ -141,11 +142,6 @@ function placeOf(key: string, record: JsonRecord): { repoPath: string; label?: s
   const mark = key.indexOf(LABEL_MARK);
   if (mark <= 0) return { repoPath: key, label };
   return { repoPath: key.slice(0, mark), label: key.slice(mark + LABEL_MARK.length) };
-}
-
-/** Earlier versions stored only the label of a chat's lane. */
-function conversationOf(record: JsonRecord, label: string | undefined): string | undefined {
-  return nonEmpty(record["conversation"]) ?? (label !== undefined && isChatLabel(label) ? label : undefined);
 }
 
 /** The label of a chat is its session key, or a hash of it. */

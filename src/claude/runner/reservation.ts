@@ -322,7 +322,7 @@ function needsOwnProcess(options: SpawnOptions): boolean {
   return fresh === true || [resume, fork, ...settings].some((value) => value !== undefined);
 }
 
-export async function chooseSession(parts: RunnerParts, options: SpawnOptions, lane: Lane): Promise<SessionSelection> {
+async function chooseSession(parts: RunnerParts, options: SpawnOptions, lane: Lane): Promise<SessionSelection> {
   if (options.fresh === true) return decision("fresh", undefined, "A fresh session was asked for.");
   if (options.resume !== undefined) return decision("resume", options.resume, "This session was asked for.");
   if (options.fork !== undefined) return decision("fork", options.fork, "A copy of this session was asked for.");

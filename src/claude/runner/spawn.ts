@@ -176,12 +176,12 @@ async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
 
 /** What is left of a lost session, and what the caller adds to it. */
 async function readHistory({ context, options, reservation }: Spawn): Promise<(string | undefined)[]> {
-  const { peekHistory, log } = context.parts;
+  const { parts } = context;
   const { sessionId } = reservation.start;
   const orNothing = (error: unknown): undefined => {
-    log.warn("The earlier conversation of a lost session cannot be read", { error, sessionId });
+    parts.log.warn("The earlier conversation of a lost session cannot be read", { error, sessionId });
   };
-  const history = options.handOff ?? (await peekHistory(sessionId, reservation.lane.worktree).catch(orNothing));
+  const history = options.handOff ?? (await parts.peekHistory(sessionId, reservation.lane.worktree).catch(orNothing));
   return [history, await options.recall?.().catch(orNothing)];
 }
 
