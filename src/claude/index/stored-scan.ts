@@ -137,4 +137,6 @@ export function shownFacts(native: TranscriptFacts): ShownFacts {
 }
 
 /** For a session without a transcript. */
-export const NO_FACTS: TranscriptFacts = transcriptFacts(createSessionScan());
+export function noFacts(): TranscriptFacts {
+  return transcriptFacts(createSessionScan());
+}
