@@ -47,7 +47,7 @@ const TOGETHER = [
   },
   {
     name: "native-sessions",
-    test: /\/dist\/claude\/(?:attribution|pricing|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/registry|archive\/catalogue|native\/(?:layout|running|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|session-view|list)\.js$/,
+    test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/registry|archive\/catalogue|native\/(?:layout|running|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
   },
 ];
 

@@ -41,14 +41,8 @@ export function checkAgentId(agentId: string): void {
 
 const MARKER = /^\[openclaw:agent=([a-z0-9][a-z0-9_-]{0,63})\][ \t]*(?:\r?\n\s*|$)/;
 
-export interface MarkedText {
-  agentId?: string | undefined;
-  /** Without the marker. */
-  text: string;
-}
-
-/** `text` must be the first message of a session. */
-export function readMarker(text: string): MarkedText {
+/** `text` must be the first message of a session. It is returned without the marker. */
+export function readMarker(text: string): { agentId?: string | undefined; text: string } {
   const marker = MARKER.exec(text);
   const agentId = marker?.[1];
   return marker === null || agentId === undefined ? { text } : { agentId, text: text.slice(marker[0].length) };

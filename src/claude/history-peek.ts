@@ -38,8 +38,8 @@ export async function peekSessionHistory(path: string, options: PeekOptions = {}
   const isArchived = partOwner(basename(path)) !== undefined;
   const peek = createPeek(maxChars);
   for await (const line of isArchived ? unpackedBackward(handle, maxBytes) : linesBackward(handle, maxBytes)) {
-    const record = parseLine(line);
-    if (record !== undefined && !peek.take(record)) break;
+    const record = line.oversized ? undefined : parseJson(line.bytes.toString("utf8"));
+    if (isRecord(record) && !peek.take(record)) break;
   }
   return peek.text();
 }
@@ -72,11 +72,6 @@ async function* unpackedBackward(handle: FileHandle, maxBytes: number): AsyncGen
 
 function sizeOf(line: Line | undefined): number {
   return (line?.bytes.length ?? 0) + 1;
-}
-
-function parseLine(line: Line): JsonRecord | undefined {
-  const value = line.oversized ? undefined : parseJson(line.bytes.toString("utf8"));
-  return isRecord(value) ? value : undefined;
 }
 
 const PERSON = "Person";

@@ -7,57 +7,8 @@ import type { DiscoveredSession } from "./discovered-session.ts";
 import { type ProjectStatus, ageOf, dataLine, textWeight } from "./project-status.ts";
 import type { GithubPr } from "../project/github-status.ts";
 
-export interface ProjectStatusReport extends GitReport {
-  repo: string;
-  path: string;
-  activeSessions: SessionReport[];
-  recentSessions: SessionReport[];
-  ownSessions: SessionReport[];
-  docs: { claudeMd: boolean; agentsMd: boolean; specs: string[]; todo: boolean; readme: boolean };
-  openPrs?: PrReport[] | undefined;
-  recentPrs?: PrReport[] | undefined;
-  failingChecks?: { name: string; conclusion: string }[] | undefined;
-  /** Parts that could not be read, and why. */
-  problems: string[];
-  /** The number of omitted items by list. */
-  omitted?: Record<string, number> | undefined;
-}
-
-interface GitReport {
-  /** Empty on a detached HEAD and outside git. */
-  branch: string;
-  detached?: true | undefined;
-  /** A merge, rebase or similar. */
-  operation?: string | undefined;
-  upstream?: string | undefined;
-  ahead?: number | undefined;
-  behind?: number | undefined;
-  /** Short id and subject; empty before the first commit. */
-  headCommit: string;
-  /** Unstaged changes: `M path`, and `?? path` for new files. */
-  uncommittedChanges: string[];
-  stagedChanges: string[];
-  /** Counts all changes; the lists above are cut. */
-  changeCounts: { staged: number; unstaged: number; untracked: number; conflicted: number };
-  stashCount: number;
-  recentCommits: { sha: string; message: string; author: string; date: string }[];
-}
-
-export interface SessionReport {
-  sessionId: string;
-  /** The agent, or the origin of a session without one. */
-  agent: string;
-  branch: string;
-  lastTask: string;
-  age: string;
-}
-
-export interface PrReport {
-  number: number;
-  title: string;
-  branch: string;
-  status: string;
-}
+/** `omitted` is the number of omitted items by list. */
+export type ProjectStatusReport = ReturnType<typeof wholeReport> & { omitted?: Record<string, number> | undefined };
 
 /** Changes, commits, documents. */
 const MAX_LISTED = 10;
@@ -93,7 +44,7 @@ function weightOf(value: unknown): number {
   return textWeight(JSON.stringify(value));
 }
 
-function wholeReport(status: ProjectStatus): ProjectStatusReport {
+function wholeReport(status: ProjectStatus) {
   const { repo, sessions, docs, timestamp } = status;
   const report = (list: DiscoveredSession[]) => list.slice(0, MAX_ITEMS).map((one) => sessionReport(one, timestamp));
   return {
@@ -111,28 +62,34 @@ function wholeReport(status: ProjectStatus): ProjectStatusReport {
       readme: docs.hasReadme,
     },
     ...githubReport(status),
+    /** Parts that could not be read, and why. */
     problems: status.problems.slice(0, MAX_ITEMS).map((problem) => line(problem, PATH_WIDTH)),
   };
 }
 
-function gitReport({ git, timestamp }: ProjectStatus): GitReport {
+function gitReport({ git, timestamp }: ProjectStatus) {
   const changes = [
     ...(git?.unstagedChanges ?? []).map(({ status, path }) => `${status} ${line(path, PATH_WIDTH)}`),
     ...(git?.untrackedFiles ?? []).map((path) => `?? ${line(path, PATH_WIDTH)}`),
   ];
   const sha = git?.recentCommits[0]?.sha ?? git?.headCommitSha ?? "";
   return {
+    /** Empty on a detached HEAD and outside git. */
     branch: line(git?.currentBranch ?? ""),
     detached: git?.isDetached === true ? true : undefined,
+    /** A merge, rebase or similar. */
     operation: git?.operation,
     upstream: git?.upstream === undefined ? undefined : line(git.upstream),
     ahead: git?.ahead,
     behind: git?.behind,
+    /** Short id and subject; empty before the first commit. */
     headCommit: sha === "" ? "" : `${sha} — ${line(git?.headCommitMessage ?? "")}`,
+    /** Unstaged changes: `M path`, and `?? path` for new files. */
     uncommittedChanges: changes.slice(0, MAX_LISTED),
     stagedChanges: (git?.stagedChanges ?? [])
       .slice(0, MAX_LISTED)
       .map(({ status, path }) => `${status} ${line(path, PATH_WIDTH)}`),
+    /** Counts all changes; the lists above are cut. */
     changeCounts: git?.counts ?? { staged: 0, unstaged: 0, untracked: 0, conflicted: 0 },
     stashCount: git?.stashCount ?? 0,
     recentCommits: (git?.recentCommits ?? []).slice(0, MAX_LISTED).map(({ sha, message, author, date }) => {
@@ -141,8 +98,8 @@ function gitReport({ git, timestamp }: ProjectStatus): GitReport {
   };
 }
 
-function githubReport({ github }: ProjectStatus): Pick<ProjectStatusReport, "openPrs" | "recentPrs" | "failingChecks"> {
-  if (github === undefined) return {};
+function githubReport({ github }: ProjectStatus) {
+  if (github === undefined) return undefined;
   const open = new Map([...github.openPrs, ...github.assignedPrs].map((pr) => [pr.number, pr]));
   return {
     openPrs: Array.from(open.values()).slice(0, MAX_ITEMS).map(prReport),
@@ -153,14 +110,15 @@ function githubReport({ github }: ProjectStatus): Pick<ProjectStatusReport, "ope
   };
 }
 
-function prReport({ number, title, branch, state }: GithubPr): PrReport {
+function prReport({ number, title, branch, state }: GithubPr) {
   return { number, title: line(title), branch: line(branch), status: line(state) };
 }
 
-function sessionReport(session: DiscoveredSession, now: string): SessionReport {
+function sessionReport(session: DiscoveredSession, now: string) {
   const task = session.lastTask ?? session.title ?? session.lastPrompt ?? session.firstMessage;
   return {
     sessionId: line(session.sessionId),
+    /** The agent, or the origin of a session without one. */
     agent: line(session.agentId ?? session.origin),
     branch: line(session.branch),
     lastTask: line(task),

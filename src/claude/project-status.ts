@@ -8,7 +8,7 @@
 import { errorMessage } from "../base/errors.ts";
 import type { GitStatus } from "../project/git-status.ts";
 import type { GithubStatus } from "../project/github-status.ts";
-import { type RepoStatus, type RepoStatusOptions, readRepoStatus } from "../project/repo-status.ts";
+import { type RepoStatus, type RepoStatusOptions, documentNames, readRepoStatus } from "../project/repo-status.ts";
 import type { DiscoveredSession } from "./discovered-session.ts";
 import { printableLine } from "../base/text.ts";
 import { TOO_LATE, within } from "../base/async.ts";
@@ -118,15 +118,22 @@ function sectionsOf(status: ProjectStatus): Section[] {
   const { git, github, sessions, timestamp } = status;
   const isActive = new Set(sessions.active.map(({ sessionId }) => sessionId));
   const others = [...sessions.recent, ...sessions.ownRecent].filter(({ sessionId }) => !isActive.has(sessionId));
+  const { hasSpecs, specFiles } = status.docs;
+  const documents = [...documentNames(status.docs), ...(hasSpecs ? [`.specs (${specFiles.length})`] : [])];
   const sections: Section[] = [{ heading: "Project:", items: projectItems(status), weight: 700 }];
   if (git !== undefined) sections.push(...gitSections(git, timestamp));
   if (github !== undefined) sections.push(...githubSections(github, timestamp));
   sections.push(
     sessionSection("Running sessions", sessions.active, timestamp, 350),
-    sessionSection("Recent sessions", uniqueSessions(others), timestamp, 550),
+    sessionSection(
+      "Recent sessions",
+      [...new Map(others.map((session) => [session.sessionId, session])).values()],
+      timestamp,
+      550,
+    ),
     {
-      heading: `Documents: ${documentNames(status)}`,
-      items: status.docs.specFiles.map((name) => named(`.specs/${name}`, 60)),
+      heading: `Documents: ${documents.length === 0 ? "none" : documents.join(", ")}`,
+      items: specFiles.map((name) => named(`.specs/${name}`, 60)),
       weight: 250,
     },
   );
@@ -212,21 +219,6 @@ function sessionSection(title: string, sessions: DiscoveredSession[], now: strin
     return `${named(session.sessionId, 40)} ${ageOf(session.lastModified, now)} ${who} on ${branch}: ${quoted(task, 72)}`;
   });
   return { heading: items.length === 0 ? `${title}: none` : `${title}:`, items, weight };
-}
-
-function uniqueSessions(sessions: DiscoveredSession[]): DiscoveredSession[] {
-  return Array.from(new Map(sessions.map((session) => [session.sessionId, session])).values());
-}
-
-function documentNames({ docs }: ProjectStatus): string {
-  const names = [
-    ...(docs.hasClaudeMd ? ["CLAUDE.md"] : []),
-    ...(docs.hasAgentsMd ? ["AGENTS.md"] : []),
-    ...(docs.hasReadme ? ["README.md"] : []),
-    ...(docs.hasTodo ? ["TODO.md"] : []),
-    ...(docs.hasSpecs ? [`.specs (${docs.specFiles.length})`] : []),
-  ];
-  return names.length === 0 ? "none" : names.join(", ");
 }
 
 /** Format characters (zero width, tags, direction), private use and lone surrogates. */

@@ -159,7 +159,7 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
         discover: async (path) => (await side.discover(path)).sessions.filter(choice.mayShow ?? (() => true)),
       });
     },
-    select: async (task, repoPath, choice = {}) => await select(task, repoPath, choice),
+    select,
     async liveRun(sessionId) {
       const { readRuns, toLiveSession } = await import("../claude/runner/run-files.ts");
       const run = (await readRuns(layout.locksFolder)).find((one) => one.sessionId === sessionId.toLowerCase());
@@ -172,11 +172,11 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
   };
   return side;
 
-  async function select(task: string, repoPath: string, choice: SelectChoice): Promise<ClaudeDecision> {
+  async function select(task: string, repoPath: string, choice: SelectChoice = {}): Promise<ClaudeDecision> {
     const [{ selectSession, findLabelled }, { relevanceModel }, { readLane }, { laneOf }] = await Promise.all([
       import("../claude/selection/select-session.ts"),
       import("../claude/selection/relevance.ts"),
-      import("../claude/runner/choose-session.ts"),
+      import("../claude/runner/reservation.ts"),
       import("../claude/runner/leases.ts"),
     ]);
     const { status: given, ...options } = choice;
@@ -266,10 +266,7 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
 
   /** The cost of a session in the other registries. */
   async function costElsewhere(id: string, sessionId: string): Promise<number> {
-    const [{ readRegistries, registryPath }, { mergeRegistered }] = await Promise.all([
-      import("../claude/registry/registry.ts"),
-      import("../claude/registry/registry.ts"),
-    ]);
+    const { mergeRegistered, readRegistries, registryPath } = await import("../claude/registry/registry.ts");
     const own = registryPath({ home, agentId: id });
     const { registries } = await readRegistries({ home, openClawHome });
     const others = mergeRegistered(registries.filter(({ path }) => path !== own));
@@ -326,7 +323,10 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
       },
       mcpServer: ({ agentId: id, repoPath, sessionKey }) => ({
         command: process.execPath,
-        args: [programFile(), "mcp", "--agent", id, "--repo", repoPath, ...valueOf("--session", sessionKey)],
+        args: [programFile(), "mcp", "--agent", id, "--repo", repoPath].concat(
+          // One argument, so that a key that starts with a dash is not read as an option.
+          sessionKey === undefined ? [] : `--session=${sessionKey}`,
+        ),
         env: { HOLDFAST_HOME: home },
         tools: TOOL_NAMES,
       }),
@@ -363,9 +363,4 @@ const EMPTY_FIELDS: Partial<DiscoveredSession> = {
 function unlessUnknown(error: unknown): undefined {
   if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
   throw error;
-}
-
-/** One argument, so that a value that starts with a dash is not read as an option. */
-function valueOf(option: string, value: string | undefined): string[] {
-  return value === undefined ? [] : [`${option}=${value}`];
 }

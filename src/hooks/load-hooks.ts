@@ -7,7 +7,7 @@ import { errorMessage } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import type { Environment } from "../config/layout.ts";
-import { findProgram } from "../project/run-command.ts";
+import { findProgram } from "../project/run-git.ts";
 import { type EnabledHook, readEnabledHooks, readHookContent, changedSince } from "./enabled-hooks.ts";
 import { type FoundHook, type HookPlaces, findHooks, type HookRequirements } from "./find-hooks.ts";
 import type { Hook, HookState } from "./hook.ts";

@@ -21,7 +21,7 @@ export { markTask, readMarker } from "../claude/attribution.ts";
 export { parseJsonlHeader, repoPathToSlug } from "../claude/discovery/jsonl-header.ts";
 export { peekSessionHistory } from "../claude/history-peek.ts";
 export { type ProjectStatus, renderProjectStatus } from "../claude/project-status.ts";
-export { parseOutboundMessage } from "../claude/protocol/outbound.ts";
+export { parseOutboundMessage } from "../claude/protocol/messages.ts";
 export type { ClaudeCodeResult, LiveSession, RunnerEvent, SpawnOptions } from "../claude/runner/runner-contract.ts";
 export { evaluateCases, keywordFallback } from "../claude/selection/evaluate.ts";
 export { scoreOffline } from "../claude/selection/offline/score-offline.ts";

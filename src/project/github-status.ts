@@ -7,31 +7,11 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import { isRecord, parseJson } from "../base/json-record.ts";
-import { type CommandResult, type RunningCommand, findProgram, startCommand } from "./run-command.ts";
-import { gitEnvironment } from "./run-git.ts";
+import { type CommandResult, gitEnvironment, runCommand } from "./run-git.ts";
 import { TOO_LATE, within } from "../base/async.ts";
 
-export interface GithubStatus {
-  openPrs: GithubPr[];
-  assignedPrs: GithubPr[];
-  recentPrActivity: GithubPr[];
-  failingChecks: GithubCheck[];
-}
-
-export interface GithubPr {
-  number: number;
-  title: string;
-  branch: string;
-  state: string;
-  author: string;
-  updatedAt: string;
-}
-
-export interface GithubCheck {
-  name: string;
-  status: string;
-  conclusion: string;
-}
+export type GithubStatus = Awaited<ReturnType<typeof readGithub>>;
+export type GithubPr = GithubStatus["openPrs"][number];
 
 export interface GithubReading {
   github?: GithubStatus | undefined;
@@ -66,13 +46,12 @@ const DAY_MS = 86_400_000;
 
 interface CacheItem {
   reading: Promise<GithubReading>;
-  running: Set<RunningCommand>;
   /** Set once the answer has arrived. */
   validUntil?: number | undefined;
 }
 
 export function createGithubReader(options: GithubReaderOptions = {}): GithubReader {
-  const clock = options.clock ?? systemClock;
+  const { clock = systemClock, waitMs = 3_000 } = options;
   const cache = new Map<string, CacheItem>();
 
   return async (question) => {
@@ -82,82 +61,58 @@ export function createGithubReader(options: GithubReaderOptions = {}): GithubRea
       item = ask(question, options, clock);
       cache.delete(key);
       cache.set(key, item);
-      for (const oldest of Array.from(cache.keys()).slice(0, Math.max(0, cache.size - MAX_CACHED)))
-        cache.delete(oldest);
+      for (const oldest of [...cache.keys()].slice(0, -MAX_CACHED)) cache.delete(oldest);
     }
-    return await waitFor(item, options.waitMs ?? 3_000);
+    // Waits in real time whatever the clock says, because `gh` runs in real time.
+    const answer = await within(waitMs, item.reading);
+    if (answer !== TOO_LATE) return answer;
+    return { problem: `GitHub: gh did not answer within ${waitMs} ms; ask again in a moment` };
   };
 }
 
 function ask(question: GithubQuestion, options: GithubReaderOptions, clock: Clock): CacheItem {
-  const running = new Set<RunningCommand>();
-  const reading = readGithub(question, options, clock, running).catch((error: unknown): GithubReading => {
-    return { problem: `GitHub: ${errorMessage(error)}` };
-  });
-  const item: CacheItem = { reading, running };
+  const reading = readGithub(question, options, clock).then(
+    (github): GithubReading => ({ github }),
+    (error: unknown): GithubReading => ({ problem: `GitHub: ${errorMessage(error)}` }),
+  );
+  const item: CacheItem = { reading };
   void reading.then(({ github }) => {
     item.validUntil = clock.now() + (github === undefined ? FAILURE_CACHE_MS : CACHE_MS);
   });
   return item;
 }
 
-/** Waits in real time whatever the clock says, because `gh` runs in real time. */
-async function waitFor({ reading, running }: CacheItem, ms: number): Promise<GithubReading> {
-  const answer = await within(ms, reading);
-  if (answer !== TOO_LATE) return answer;
-  for (const command of running) command.release();
-  return { problem: `GitHub: gh did not answer within ${ms} ms; ask again in a moment` };
-}
-
 const PR_FIELDS = "number,title,headRefName,state,author,updatedAt";
 
 async function readGithub(
   { folder, branch }: GithubQuestion,
-  options: GithubReaderOptions,
+  { env = process.env, timeoutMs = 20_000 }: GithubReaderOptions,
   clock: Clock,
-  running: Set<RunningCommand>,
-): Promise<GithubReading> {
-  const env = githubEnvironment(options.env ?? process.env);
-  const program = await findProgram("gh", env);
-  if (program === undefined) {
-    return { problem: "GitHub: gh is not installed (https://cli.github.com), so pull requests and checks are unknown" };
-  }
-  const limits = { timeoutMs: options.timeoutMs ?? 20_000, maxOutputBytes: MAX_OUTPUT_BYTES };
-  const list = async (...args: string[]): Promise<PullRequest[]> => {
-    const command = startCommand(program, ["pr", "list", "--limit=20", ...args], { cwd: folder, env, ...limits });
-    running.add(command);
-    const result = await command.result;
-    running.delete(command);
-    return readList(result);
+) {
+  const command = {
+    cwd: folder,
+    env: githubEnvironment(env),
+    timeoutMs,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+    // A late answer serves the next call, but must not keep this process alive.
+    background: true,
   };
+  const list = async (...args: string[]) =>
+    readList(await runCommand("gh", ["pr", "list", "--limit=20", ...args], command));
   const since = clock.now() - DAY_MS;
   // The search counts in whole seconds.
   const updated = `updated:>=${new Date(since).toISOString().slice(0, 19)}Z sort:updated-desc`;
-  const lists = [
+  const [ofBranch, assigned, recent] = await Promise.all([
     branch === "" ? [] : list("--state=open", `--head=${branch}`, `--json=${PR_FIELDS},statusCheckRollup`),
     list("--state=open", "--assignee=@me", `--json=${PR_FIELDS}`),
     list("--state=all", `--search=${updated}`, `--json=${PR_FIELDS}`),
-  ];
-  const [ofBranch = [], assigned = [], recent = []] = await allOrStop(lists, running);
+  ]);
   return {
-    github: {
-      openPrs: ofBranch.map(({ pr }) => pr),
-      assignedPrs: assigned.map(({ pr }) => pr),
-      recentPrActivity: recent.map(({ pr }) => pr).filter(({ updatedAt }) => Date.parse(updatedAt) >= since),
-      failingChecks: ofBranch.flatMap(({ failingChecks }) => failingChecks),
-    },
+    openPrs: ofBranch.map(({ pr }) => pr),
+    assignedPrs: assigned.map(({ pr }) => pr),
+    recentPrActivity: recent.map(({ pr }) => pr).filter(({ updatedAt }) => Date.parse(updatedAt) >= since),
+    failingChecks: ofBranch.flatMap(({ failingChecks }) => failingChecks),
   };
-}
-
-/** If one command fails, the others are stopped. */
-async function allOrStop<T>(tasks: (T | Promise<T>)[], running: Set<RunningCommand>): Promise<T[]> {
-  try {
-    return await Promise.all(tasks);
-  } catch (error) {
-    for (const command of running) command.stop();
-    await Promise.allSettled(tasks);
-    throw error;
-  }
 }
 
 function githubEnvironment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -165,7 +120,10 @@ function githubEnvironment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, GH_PROMPT_DISABLED: "1", GH_NO_UPDATE_NOTIFIER: "1", GH_PAGER: "cat", NO_COLOR: "1" };
 }
 
-function readList(result: CommandResult): PullRequest[] {
+function readList(result: CommandResult) {
+  if (result.failure === "missing") {
+    throw new Error("gh is not installed (https://cli.github.com), so pull requests and checks are unknown");
+  }
   if (result.failure === "timeout") throw new Error("gh took too long and was stopped");
   if (result.failure === "too-much-output") throw new Error("gh printed too much to read");
   if (result.exitCode === 4 || result.stderr.includes("gh auth login")) {
@@ -181,16 +139,11 @@ function readList(result: CommandResult): PullRequest[] {
   return list.flatMap((item: unknown) => readPullRequest(item));
 }
 
-interface PullRequest {
-  pr: GithubPr;
-  failingChecks: GithubCheck[];
-}
-
 const MAX_TEXT = 500;
 const MAX_CHECKS = 50;
 
 /** Another version of `gh` may omit any member. */
-function readPullRequest(item: unknown): PullRequest[] {
+function readPullRequest(item: unknown) {
   if (!isRecord(item) || typeof item["number"] !== "number") return [];
   const author = item["author"];
   const rollup = item["statusCheckRollup"];
@@ -214,7 +167,7 @@ function readPullRequest(item: unknown): PullRequest[] {
 /** Conclusions of a check run and states of a commit status. Cancelled is not failed. */
 const FAILURES = new Set(["failure", "error", "timed_out", "action_required", "startup_failure"]);
 
-function readFailingCheck(check: unknown): GithubCheck[] {
+function readFailingCheck(check: unknown) {
   if (!isRecord(check)) return [];
   const isStatus = check["__typename"] === "StatusContext";
   const conclusion = textOf(check[isStatus ? "state" : "conclusion"]).toLowerCase();

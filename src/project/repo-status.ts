@@ -31,15 +31,7 @@ export interface RepoStatus {
   timestamp: string;
 }
 
-/** Documents for the people and agents who work on the project. */
-export interface DocsStatus {
-  hasClaudeMd: boolean;
-  hasAgentsMd: boolean;
-  hasSpecs: boolean;
-  specFiles: string[];
-  hasTodo: boolean;
-  hasReadme: boolean;
-}
+export type DocsStatus = Awaited<ReturnType<typeof readDocsStatus>>;
 
 export interface RepoStatusOptions extends GitStatusOptions {
   /** Default: one reader for the whole process. False: do not ask GitHub. */
@@ -107,8 +99,8 @@ function repoName(repo: LocatedRepo): string {
 
 const MAX_SPECS = 100;
 
-/** Looks at file names only. */
-async function readDocsStatus(folder: string): Promise<DocsStatus> {
+/** Documents for the people and agents who work on the project. Looks at file names only. */
+async function readDocsStatus(folder: string) {
   const [files, specs] = await Promise.all([namesIn(folder), namesIn(join(folder, ".specs"))]);
   const has = (name: string) => files?.includes(name) === true;
   return {
@@ -122,6 +114,12 @@ async function readDocsStatus(folder: string): Promise<DocsStatus> {
     hasTodo: has("TODO.md"),
     hasReadme: has("README.md"),
   };
+}
+
+/** Without specs. */
+export function documentNames({ hasClaudeMd, hasAgentsMd, hasReadme, hasTodo }: DocsStatus): string[] {
+  const files = { "CLAUDE.md": hasClaudeMd, "AGENTS.md": hasAgentsMd, "README.md": hasReadme, "TODO.md": hasTodo };
+  return Object.entries(files).flatMap(([name, exists]) => (exists ? [name] : []));
 }
 
 /** Undefined when the folder is missing or unreadable. */

@@ -59,10 +59,10 @@ export async function locateRepo(path: string, options: GitOptions = {}): Promis
     return { isAbsent: place.stderr.includes("not a git repository"), problem: gitProblem(place) };
   }
 
-  const { isBare, here, gitDir } = await readPlace(answer, folder, options);
+  const found = await readPlace(answer, folder, options);
+  const { isBare, here, gitDir } = found;
   const commonDir = await findCommonDir(gitDir);
-  const main = list[0];
-  const root = isBare && gitDir === commonDir ? commonDir : await findRoot({ main, gitDir, commonDir, here }, options);
+  const root = isBare && gitDir === commonDir ? commonDir : await findRoot(list[0], found, commonDir, options);
   const worktrees = await Promise.all(list.map((item) => completeWorktree(item, root)));
   const listed = worktrees.find(({ path }) => path === here);
   const branch = listed === undefined ? await readBranch(folder, options) : listed.branch;
@@ -103,14 +103,8 @@ async function nearestFolder(path: string): Promise<string> {
 // `--show-cdup` prints only `../`, so the last answer is the only path.
 const PLACE_QUESTIONS = ["--is-bare-repository", "--is-inside-work-tree", "--show-cdup", "--absolute-git-dir"];
 
-interface Place {
-  isBare: boolean;
-  /** The top of the worktree; undefined outside every worktree. */
-  here: string | undefined;
-  gitDir: string;
-}
-
-async function readPlace(answer: string, folder: string, options: GitOptions): Promise<Place> {
+/** `here` is the top of the worktree; undefined outside every worktree. */
+async function readPlace(answer: string, folder: string, options: GitOptions) {
   const [bare, inside, up, ...rest] = answer.split("\n");
   const isBare = bare === "true";
   if (inside === "true") {
@@ -128,16 +122,13 @@ async function findCommonDir(gitDir: string): Promise<string> {
   return text === undefined ? gitDir : await realOrSame(resolve(gitDir, withoutLineEnd(text.toString("utf8"))));
 }
 
-interface RootClues {
-  main: ListedWorktree | undefined;
-  gitDir: string;
-  commonDir: string;
-  here: string | undefined;
-}
-
 /** Git lists the parent of the git folder as the main worktree. For a submodule or a separate git folder that is wrong. */
-async function findRoot(clues: RootClues, options: GitOptions): Promise<string> {
-  const { main, gitDir, commonDir, here } = clues;
+async function findRoot(
+  main: ListedWorktree | undefined,
+  { gitDir, here }: Awaited<ReturnType<typeof readPlace>>,
+  commonDir: string,
+  options: GitOptions,
+): Promise<string> {
   if (gitDir === commonDir && here !== undefined) return here;
   if (main?.isBare === true) return commonDir;
   if (basename(commonDir) === ".git") return dirname(commonDir);

@@ -3,7 +3,16 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { AT_ONCE, collect, eventOf, createProcessHome, startParent, toolStarted } from "../support/process-home.ts";
+import {
+  AT_ONCE,
+  collect,
+  createProcessHome,
+  eventOf,
+  isText,
+  isToolUse,
+  startParent,
+  toolStarted,
+} from "../support/process-home.ts";
 import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, slowly, text, toolUse } from "../support/fake-anthropic/reply.ts";
 
@@ -22,7 +31,7 @@ describe("ending", AT_ONCE, () => {
     stage.api.script(slowly(text("one two three ".repeat(200)), 20));
     await using claude = stage.start({ grace: { interruptMs: 0, terminateMs: 20_000 } });
     const running = claude.send("count");
-    await eventOf(claude, "text");
+    await eventOf(claude, isText);
     expect(await claude.interrupt()).toBe("process-ended");
     const turn = await running;
     expect(turn).toMatchObject({ outcome: "interrupted", canContinue: false });
@@ -38,7 +47,7 @@ describe("ending", AT_ONCE, () => {
       grace: { interruptMs: 200, endMs: 200, terminateMs: 200 },
     });
     const running = claude.send("go");
-    await eventOf(claude, "tool-use");
+    await eventOf(claude, isToolUse);
     // It can neither answer nor end itself.
     process.kill(claude.pid, "SIGSTOP");
     expect(await claude.interrupt()).toBe("process-ended");
@@ -110,7 +119,7 @@ describe("starting", AT_ONCE, () => {
       sessionId: undefined,
       error: "claude ended with exit code 3 before the turn had a result: no licence",
     });
-    expect((await events).filter(({ type }) => type === "damaged")).toMatchObject([
+    expect(events.filter(({ type }) => type === "damaged")).toMatchObject([
       { excerpt: "half a line" },
       { reason: "the output ended in the middle of a line", excerpt: '{"type":' },
     ]);

@@ -6,11 +6,12 @@ import type { ClaudeEvent, ClaudeProcess } from "../../src/claude/runner/process
 import {
   AT_ONCE,
   type ProcessHome,
+  collect,
+  createProcessHome,
   eventOf,
   eventsOfTurn,
-  readAll,
+  isText,
   runOnce,
-  createProcessHome,
 } from "../support/process-home.ts";
 import type { FakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
@@ -47,7 +48,7 @@ describe("one process, turn after turn", () => {
     await stage[Symbol.asyncDispose]();
   });
 
-  test("answers a message, a follow-up, and simultaneous messages one by one", async () => {
+  test("answers a message and follow-ups", async () => {
     const first = await claude.send("--help me");
     expect(first).toMatchObject({
       outcome: "completed",
@@ -63,8 +64,7 @@ describe("one process, turn after turn", () => {
     expect(first.costUsd).toBeGreaterThan(0);
     expect(second.costUsd).toBeCloseTo(first.costUsd);
     expect(second.totalCostUsd).toBeCloseTo(2 * first.costUsd);
-    const turns = await Promise.all([claude.send("one"), claude.send("two"), claude.send("three")]);
-    expect(turns.map((turn) => turn.text)).toEqual(["echo: one", "echo: two", "echo: three"]);
+    for (const text of ["one", "two", "three"]) expect((await claude.send(text)).text).toBe(`echo: ${text}`);
     expect(stage.api.conversation.map(lastUserText).slice(2)).toEqual(["one", "two", "three"]);
     expect(claude.state).toBe("idle");
   });
@@ -78,15 +78,21 @@ describe("one process, turn after turn", () => {
     const turn = await claude.send("go");
     expect(turn).toMatchObject({ outcome: "completed", text: "all is well", numTurns: 2 });
     expect(stage.api.conversation.flatMap(toolResults)).toMatchObject([{ text: "from the tool", isError: false }]);
-    const seen = (await events).filter(({ type }) => type !== "status");
-    expect(joinText(seen)).toMatchObject([
-      { type: "turn-started" },
-      { type: "tool-use", name: "Bash", input: { command: "echo from the tool" } },
-      { type: "tool-result", text: "from the tool", isError: false },
-      { type: "thinking", text: "let me see" },
-      { type: "text", text: "all is well" },
+    const seen = await events;
+    expect(seen.filter(({ type }) => type === "init" || type === "turn-ended")).toMatchObject([
+      { type: "init" },
       { type: "turn-ended", asked: true, turn },
     ]);
+    expect(seen.flatMap((event) => (!("blocks" in event) ? [] : event.blocks))).toMatchObject([
+      { type: "text", text: "go" },
+      { type: "tool_use", name: "Bash", input: { command: "echo from the tool" } },
+      { type: "tool_result", text: "from the tool", isError: false },
+      { type: "thinking", text: "let me see" },
+      { type: "text", text: "all is well" },
+    ]);
+    const pieces = seen.flatMap((event) => (event.type === "stream_event" ? [event.event] : []));
+    expect(joined(pieces, "thinking")).toBe("let me see");
+    expect(joined(pieces, "text")).toBe("all is well");
   });
 
   test("reports a denied tool", async () => {
@@ -120,7 +126,7 @@ describe("one process, turn after turn", () => {
     stage.api.script(slowDown, slowDown);
     const events = eventsOfTurn(claude);
     expect(await claude.send("go")).toMatchObject({ outcome: "rate-limited", apiStatus: 429, canContinue: true });
-    expect(await events).toContainEqual(expect.objectContaining({ type: "retry", attempt: 1, status: 429 }));
+    expect(await events).toContainEqual(expect.objectContaining({ type: "api_retry", attempt: 1, status: 429 }));
   });
 
   test("retries an answer that breaks off", async () => {
@@ -137,7 +143,7 @@ describe("one process, turn after turn", () => {
   test("an interrupted turn keeps its text, and the process continues", async () => {
     stage.api.script(slowly(text("one two three ".repeat(200)), 20));
     const running = claude.send("count");
-    await eventOf(claude, "text");
+    await eventOf(claude, isText);
     expect(await claude.interrupt()).toBe("answered");
     const turn = await running;
     expect(turn).toMatchObject({ outcome: "interrupted", canContinue: true });
@@ -155,13 +161,13 @@ describe("one process, turn after turn", () => {
 
   test("compacts automatically and on request", async () => {
     stage.api.script(text("one"), withUsage(text("two"), { input_tokens: 195_000 }), text("three"));
-    expect(await sendSeeing("compaction", "first")).toMatchObject([{ compactions: 0 }]);
-    expect(await sendSeeing("compaction", "second")).toMatchObject([{ compactions: 0 }]);
-    expect(await sendSeeing("compaction", "third")).toMatchObject([
+    expect(await sendSeeing("compact_boundary", "first")).toMatchObject([{ compactions: 0 }]);
+    expect(await sendSeeing("compact_boundary", "second")).toMatchObject([{ compactions: 0 }]);
+    expect(await sendSeeing("compact_boundary", "third")).toMatchObject([
       { outcome: "completed", text: "three", compactions: 1 },
       { trigger: "auto" },
     ]);
-    expect(await sendSeeing("compaction", "/compact")).toMatchObject([
+    expect(await sendSeeing("compact_boundary", "/compact")).toMatchObject([
       { outcome: "completed", text: "", compactions: 1 },
       { trigger: "manual" },
     ]);
@@ -228,13 +234,13 @@ describe("one process with all permissions", () => {
       if (said.includes("start it")) return toolUse("Bash", { command: "sleep 0.2", run_in_background: true });
       return said.includes("<task-notification>") ? slowly(text("it has ended by now"), 50) : undefined;
     });
-    const events = claude.events();
+    const events = collect(claude);
     await claude.send("start it");
     await stage.api.waitFor((request) => JSON.stringify(request.messages).includes("<task-notification>"));
     expect(claude.state).toBe("busy");
     expect(await claude.send("next")).toMatchObject({ outcome: "completed", text: "echo: next" });
     await claude.stop();
-    const ended = (await readAll(events)).filter((event) => event.type === "turn-ended");
+    const ended = events.filter((event) => event.type === "turn-ended");
     expect(ended.map(({ asked }) => asked)).toEqual([true, false, true]);
   });
 });
@@ -297,12 +303,6 @@ function sentTexts(api: FakeAnthropic): string[] {
     .filter((said) => said !== "");
 }
 
-function joinText(events: ClaudeEvent[]): ClaudeEvent[] {
-  const joined: ClaudeEvent[] = [];
-  for (const event of events) {
-    const last = joined.at(-1);
-    if ((event.type === "text" || event.type === "thinking") && last?.type === event.type) last.text += event.text;
-    else joined.push({ ...event });
-  }
-  return joined;
+function joined(pieces: readonly { kind: string }[], kind: "text" | "thinking"): string {
+  return pieces.map((piece) => (piece.kind === kind && "text" in piece ? piece.text : "")).join("");
 }

@@ -12,11 +12,12 @@ const task = childTask("claude");
 if (task.task === "process") {
   const claude = startClaudeProcess(task.options);
   report("started");
-  const events = claude.events();
-  void claude.send(task.message);
-  for await (const event of events) {
-    if (event.type === "tool-use") report(event.name);
-  }
+  claude.listen((event) => {
+    if (event.type !== "assistant") return;
+    for (const block of event.blocks) if (block.type === "tool_use") report(block.name);
+  });
+  await claude.send(task.message);
+  await claude.ended;
 } else {
   const runner = createClaudeRunner(testRunnerParts(task.setup));
   process.once("SIGTERM", () => void runner.stopAllClaudeCode().then(() => process.exit(0)));

@@ -61,28 +61,36 @@ export async function runOnce(
   return await claude.send(message);
 }
 
-export async function collect(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
-  return await readAll(claude.events());
-}
-
-export async function readAll(events: AsyncIterable<ClaudeEvent>): Promise<ClaudeEvent[]> {
+/** Events from now on. The list grows until the process has ended. */
+export function collect(claude: ClaudeProcess): ClaudeEvent[] {
   const all: ClaudeEvent[] = [];
-  for await (const event of events) all.push(event);
+  claude.listen((event) => all.push(event));
   return all;
 }
 
 /** Events from now until a turn ends. */
 export async function eventsOfTurn(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
   const all: ClaudeEvent[] = [];
-  for await (const event of claude.events()) {
-    all.push(event);
-    if (event.type === "turn-ended") break;
-  }
+  await eventOf(claude, (event) => all.push(event) > 0 && event.type === "turn-ended");
   return all;
 }
 
-export async function eventOf(claude: ClaudeProcess, type: ClaudeEvent["type"]): Promise<void> {
-  for await (const event of claude.events()) if (event.type === type) return;
+export async function eventOf(claude: ClaudeProcess, isWanted: (event: ClaudeEvent) => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = claude.listen((event) => {
+    if (isWanted(event)) resolve();
+  });
+  await promise;
+  end();
+}
+
+/** A piece of an answer. */
+export function isText(event: ClaudeEvent): boolean {
+  return event.type === "stream_event" && event.event.kind === "text";
+}
+
+export function isToolUse(event: ClaudeEvent): boolean {
+  return event.type === "assistant" && event.blocks.some(({ type }) => type === "tool_use");
 }
 
 /** Waits until `count` programs of this name run in the home. */

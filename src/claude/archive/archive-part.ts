@@ -2,7 +2,6 @@
  * Single files of the archive. A file is copied as it is at this moment, redacted line by line if wanted, compressed,
  * and synced under a temporary name. Reading unpacks it on the fly. Memory stays bounded by one line.
  */
-import type { Hash } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, pipeline as connect } from "node:stream";
@@ -19,16 +18,10 @@ import type { ArchivePart } from "./catalogue.ts";
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
-export interface PartCopy {
-  temporary: string;
-  sizeBytes: number;
-  modifiedAt: number;
-  storedBytes: number;
-  sha256: string;
-}
+export type PartCopy = Awaited<ReturnType<typeof redactPart>>;
 
 /** Undefined when the source is gone. `target` is the final path; the copy gets a temporary name beside it. */
-export async function copyPart(source: string, target: string, redact: boolean): Promise<PartCopy | undefined> {
+export async function copyPart(source: string, target: string, redact: boolean) {
   await using handle = await openNativeFile(source);
   if (handle === undefined) return undefined;
   const { size, mtimeMs } = await handle.stat();
@@ -37,22 +30,16 @@ export async function copyPart(source: string, target: string, redact: boolean):
 }
 
 /** Redacts a file of the archive whose original is gone. */
-export async function redactPart(
-  archiveFolder: string,
-  { file, sizeBytes, modifiedAt }: ArchivePart,
-  target: string,
-): Promise<PartCopy> {
+export async function redactPart(archiveFolder: string, { file, sizeBytes, modifiedAt }: ArchivePart, target: string) {
   const source = join(archiveFolder, file);
   await using handle = await open(source);
   return { sizeBytes, modifiedAt, ...(await store(redactedChunks(readPartLines(handle)), source, target)) };
 }
 
-type Stored = Pick<PartCopy, "temporary" | "storedBytes" | "sha256">;
-
-async function store(content: AsyncIterable<Buffer>, source: string, target: string): Promise<Stored> {
+async function store(content: AsyncIterable<Buffer>, source: string, target: string) {
   const { createZstdCompress } = await import("node:zlib");
   const temporary = temporaryPath(target);
-  const measure: Measure = { hash: nodeCrypto().createHash("sha256"), bytes: 0 };
+  const measure = newMeasure();
   try {
     await using output = await open(temporary, "wx", PRIVATE_FILE);
     await pipeline(measured(content, measure), createZstdCompress(), async (chunks: AsyncIterable<Buffer>) => {
@@ -66,12 +53,14 @@ async function store(content: AsyncIterable<Buffer>, source: string, target: str
   return { temporary, storedBytes: measure.bytes, sha256: measure.hash.digest("hex") };
 }
 
-interface Measure {
-  hash: Hash;
-  bytes: number;
+export function newMeasure() {
+  return { hash: nodeCrypto().createHash("sha256"), bytes: 0 };
 }
 
-async function* measured(chunks: AsyncIterable<Buffer>, measure: Measure): AsyncGenerator<Buffer> {
+export async function* measured(
+  chunks: AsyncIterable<Buffer>,
+  measure: ReturnType<typeof newMeasure>,
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     measure.hash.update(chunk);
     measure.bytes += chunk.length;
@@ -85,9 +74,7 @@ async function* redactedChunks(lines: AsyncIterable<Line>): AsyncGenerator<Buffe
     const text = line.oversized
       ? JSON.stringify({ type: "omitted", bytes: line.end - line.offset })
       : redactLine(line.bytes);
-    yield typeof text === "string"
-      ? Buffer.from(`${text}${line.terminated ? "\n" : ""}`)
-      : withNewline(text, line.terminated);
+    yield Buffer.concat([Buffer.from(text), Buffer.from(line.terminated ? "\n" : "")]);
   }
 }
 
@@ -101,10 +88,6 @@ function redactLine(bytes: Buffer): Buffer | string {
   }
   const redacted = JSON.stringify(redactValue(value));
   return redacted === JSON.stringify(value) ? bytes : redacted;
-}
-
-function withNewline(bytes: Buffer, terminated: boolean): Buffer {
-  return terminated ? Buffer.concat([bytes, Buffer.from("\n")]) : bytes;
 }
 
 export interface ReadPartOptions {

@@ -2,11 +2,8 @@
  * Restores archived sessions. A session is restored into a folder that the person chooses, never into Claude
  * Code's own: only the person can decide whether an old session should be there again.
  */
-import type { Hash } from "node:crypto";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError, fileError } from "../../base/errors.ts";
 import {
   PRIVATE_FILE,
@@ -19,7 +16,7 @@ import {
 import { claudeLayout } from "../../config/layout.ts";
 import { createRepoLocator } from "../discovery/repo-locator.ts";
 import { openNativeFile, projectsFolder } from "../native/layout.ts";
-import { isUnpackingError, unpackPart } from "./archive-part.ts";
+import { isUnpackingError, measured, newMeasure, unpackPart } from "./archive-part.ts";
 import { type ArchiveManifest, type ArchivePart, loadManifest, manifestName } from "./catalogue.ts";
 
 export interface RestoreOptions {
@@ -29,24 +26,24 @@ export interface RestoreOptions {
   to: string;
 }
 
-export interface RestoredSession {
-  sessionId: string;
-  /** Paths of the written files. */
-  files: string[];
-  redacted: boolean;
-  /** Where Claude Code looks for the session. Copy the content of `to` there to resume it. */
-  nativeFolder: string;
-}
-
-/** Overwrites nothing. */
-export async function restoreNativeSession(sessionId: string, options: RestoreOptions): Promise<RestoredSession> {
+/** Overwrites nothing. Returns the paths of the written files. */
+export async function restoreNativeSession(sessionId: string, options: RestoreOptions) {
   const to = resolve(options.to);
   const locator = createRepoLocator();
-  if (isInside(locator.canonical(options.claudeHome), locator.canonical(to))) throw belongsToClaude(to);
+  if (isInside(locator.canonical(options.claudeHome), locator.canonical(to))) {
+    const message = `${to} belongs to Claude Code; Holdfast writes nothing there`;
+    throw new HoldfastError("usage", "restore-into-claude", message, {
+      hint: "Restore into a folder of your own, then copy its content to where Claude Code looks for it.",
+    });
+  }
   const { archiveFolder } = claudeLayout(options.home);
   const manifest = requireManifest(archiveFolder, sessionId);
   const files = manifest.parts.map(({ name }) => join(to, name));
-  for (const file of files) if (await fileExists(file)) throw fileExistsError(file);
+  for (const path of files) {
+    if (!(await fileExists(path))) continue;
+    const hint = "Restore into an empty folder.";
+    throw new HoldfastError("conflict", "file-exists", `${path} already exists`, { hint, data: { path } });
+  }
   const written: string[] = [];
   try {
     for (const [number, part] of manifest.parts.entries()) {
@@ -59,6 +56,7 @@ export async function restoreNativeSession(sessionId: string, options: RestoreOp
     for (const file of written) await rm(file, { force: true });
     throw error;
   }
+  // Where Claude Code looks for the session. Copy the content of `to` there to resume it.
   const nativeFolder = join(projectsFolder(options.claudeHome), basename(manifest.folder));
   return { sessionId, files, redacted: manifest.redacted, nativeFolder };
 }
@@ -68,12 +66,11 @@ async function unpack(archiveFolder: string, part: ArchivePart, file: string): P
   const source = join(archiveFolder, part.file);
   try {
     await using output = await open(temporary, "wx", PRIVATE_FILE);
-    const hash = nodeCrypto().createHash("sha256");
-    await using input = await openPart(source);
-    await pipeline(unpackPart(input), hashing(hash), async (chunks: AsyncIterable<Buffer>) => {
-      await output.writeFile(chunks);
-    });
-    if (hash.digest("hex") !== part.sha256) throw damaged(source);
+    const measure = newMeasure();
+    await using input = await openNativeFile(source);
+    if (input === undefined) throw damaged(source);
+    await output.writeFile(measured(unpackPart(input), measure));
+    if (measure.hash.digest("hex") !== part.sha256) throw damaged(source);
     await output.sync();
   } catch (error) {
     await rm(temporary, { force: true });
@@ -82,42 +79,11 @@ async function unpack(archiveFolder: string, part: ArchivePart, file: string): P
   await replaceFile(temporary, file);
 }
 
-function hashing(hash: Hash) {
-  return async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      yield chunk;
-    }
-  };
-}
-
-async function openPart(path: string): Promise<FileHandle> {
-  const handle = await openNativeFile(path);
-  if (handle === undefined) throw damaged(path);
-  return handle;
-}
-
 function requireManifest(archiveFolder: string, sessionId: string): ArchiveManifest {
   const manifest = loadManifest(archiveFolder, sessionId);
   if (manifest !== undefined) return manifest;
   throw new HoldfastError("not-found", "archive-not-found", `The archive has no usable copy of ${sessionId}`, {
     hint: `Run \`holdfast cc list --all\` to see archived sessions. Manifests are in ${join(archiveFolder, manifestName("<session id>"))}.`,
-  });
-}
-
-function belongsToClaude(to: string): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "restore-into-claude",
-    `${to} belongs to Claude Code; Holdfast writes nothing there`,
-    { hint: "Restore into a folder of your own, then copy its content to where Claude Code looks for it." },
-  );
-}
-
-function fileExistsError(path: string): HoldfastError {
-  return new HoldfastError("conflict", "file-exists", `${path} already exists`, {
-    hint: "Restore into an empty folder.",
-    data: { path },
   });
 }
 

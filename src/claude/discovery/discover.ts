@@ -6,7 +6,7 @@
  * page of ten thousand sessions costs a page.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import { type ArchivedSession, readArchive } from "../archive/catalogue.ts";
+import { readArchive } from "../archive/catalogue.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
 import type {
   IndexQuery,
@@ -16,8 +16,8 @@ import type {
   RefreshOptions,
   RefreshReport,
 } from "../index/native-index.ts";
-import { type RunningSession, readRunningSessions } from "../native/running.ts";
-import { type RegistryProblem, readRegistries, type RegisteredFacts, mergeRegistered } from "../registry/registry.ts";
+import { readRunningSessions } from "../native/running.ts";
+import { type RegistryProblem, mergeRegistered, readRegistries } from "../registry/registry.ts";
 import { createRepoLocator, createRepoPathFinder } from "./repo-locator.ts";
 import type { Places } from "./repo-scope.ts";
 import {
@@ -114,17 +114,14 @@ async function startSearch(
     readKnownSessions(options),
     options.refresh === false ? undefined : index.refresh(options.refresh),
   ]);
+  const everywhere: Places = { covers: () => true, coversPath: () => true, countSessions: () => index.count() };
   const places = scope === undefined ? undefined : repoScope?.placesOf(scope, index, locator);
   const repoPathOf = scope === undefined ? createRepoPathFinder(locator) : () => scope.root;
   const rowOptions = rowOptionsOf(known, repoPathOf, options);
   return {
-    search: { ...known, index, places: places ?? allPlaces(index), rowOptions, options },
+    search: { ...known, index, places: places ?? everywhere, rowOptions, options },
     facts: { repoPath: scope?.root, problems: known.problems, refreshed },
   };
-}
-
-function allPlaces(index: NativeIndex): Places {
-  return { covers: () => true, coversPath: () => true, countSessions: () => index.count() };
 }
 
 function rowOptionsOf(
@@ -136,14 +133,9 @@ function rowOptionsOf(
 }
 
 /** Facts about sessions from other sources than their transcripts, by session id. */
-interface KnownSessions {
-  registered: ReadonlyMap<string, RegisteredFacts>;
-  running: ReadonlyMap<string, RunningSession>;
-  archive: ReadonlyMap<string, ArchivedSession>;
-  problems: RegistryProblem[];
-}
+type KnownSessions = Awaited<ReturnType<typeof readKnownSessions>>;
 
-async function readKnownSessions(options: DiscoverOptions): Promise<KnownSessions> {
+async function readKnownSessions(options: DiscoverOptions) {
   const [{ registries, problems }, running, archive] = await Promise.all([
     readRegistries(options),
     readRunningSessions(options.claudeHome),
@@ -286,7 +278,11 @@ const MAX_CANDIDATES = 10;
 /** Finds one session by its id or a prefix of it. Throws when none or several match. */
 export async function findDiscovered(idOrPrefix: string, options: DiscoverOptions): Promise<DiscoveredSession> {
   const prefix = idOrPrefix.trim().toLowerCase();
-  if (prefix.length < MIN_PREFIX) throw tooShort(idOrPrefix);
+  if (prefix.length < MIN_PREFIX) {
+    throw new HoldfastError("usage", "prefix-too-short", `"${idOrPrefix}" is too short to name a session`, {
+      hint: `Give the session id or at least its first ${MIN_PREFIX} characters.`,
+    });
+  }
   const { index } = options;
   const [known] = await Promise.all([
     readKnownSessions(options),
@@ -299,22 +295,14 @@ export async function findDiscovered(idOrPrefix: string, options: DiscoverOption
   ]);
   const exact = [...matching].filter((id) => id.toLowerCase() === prefix);
   const [id, second] = exact.length > 0 ? exact : matching;
-  if (id === undefined) throw notFound(idOrPrefix);
+  if (id === undefined) {
+    throw new HoldfastError("not-found", "native-session-not-found", `No Claude Code session matches "${idOrPrefix}"`, {
+      hint: "`holdfast cc list --all` shows every session.",
+    });
+  }
   if (second !== undefined) throw ambiguous(idOrPrefix, [...matching]);
   const repoPathOf = createRepoPathFinder(createRepoLocator());
   return toRow(sourcesOf(known, id, index.get(id)), rowOptionsOf(known, repoPathOf, options));
-}
-
-function tooShort(prefix: string): HoldfastError {
-  return new HoldfastError("usage", "prefix-too-short", `"${prefix}" is too short to name a session`, {
-    hint: `Give the session id or at least its first ${MIN_PREFIX} characters.`,
-  });
-}
-
-function notFound(prefix: string): HoldfastError {
-  return new HoldfastError("not-found", "native-session-not-found", `No Claude Code session matches "${prefix}"`, {
-    hint: "`holdfast cc list --all` shows every session.",
-  });
 }
 
 function ambiguous(prefix: string, ids: readonly string[]): HoldfastError {

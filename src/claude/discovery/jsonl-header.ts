@@ -7,36 +7,23 @@ import { openNativeFileSync, projectFolderName } from "../native/layout.ts";
 import { createFileScanner } from "../native/scan-file.ts";
 import type { SessionScan } from "../native/session-scan.ts";
 
-export interface JsonlHeader {
-  /** The first branch. */
-  gitBranch?: string | undefined;
-  /** Cut, and without the agent's marker. */
-  firstUserMessage?: string | undefined;
-  slug?: string | undefined;
-  /** The latest version of Claude Code. */
-  version?: string | undefined;
-  permissionMode?: string | undefined;
-  lineCount: number;
-  /** The agent in the marker of the first message. */
-  originMarker?: string | undefined;
-  /** Each message of this file counts once. Subagents have their own files. */
-  totalInputTokens: number;
-  totalOutputTokens: number;
-  compactionCount: number;
-}
-
-export async function parseJsonlHeader(path: string): Promise<JsonlHeader> {
+export async function parseJsonlHeader(path: string) {
   const scan = scanTranscript(path);
   const [prompt] = scan.prompts;
   const first = prompt === undefined ? undefined : readMarker(prompt);
   return {
+    /** The first branch. */
     gitBranch: scan.branches[0],
+    /** Cut, and without the agent's marker. */
     firstUserMessage: first?.text,
     slug: scan.slug,
+    /** The latest version of Claude Code. */
     version: scan.versions.at(-1),
     permissionMode: scan.permissionMode,
     lineCount: scan.lines,
+    /** The agent in the marker of the first message. */
     originMarker: first?.agentId,
+    /** Each message of this file counts once. Subagents have their own files. */
     totalInputTokens: scan.usage.reduce((sum, [, , input]) => sum + input, 0),
     totalOutputTokens: scan.usage.reduce((sum, [, , , output]) => sum + output, 0),
     compactionCount: scan.compactionCount,

@@ -7,19 +7,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { realPath } from "../../base/files.ts";
 
-export interface RepoLocator {
-  /** The real path; the part below a deleted folder stays as written. */
-  canonical(path: string): string;
-  exists(path: string): boolean;
-  /** Whether the folder is the top of a worktree. */
-  hasGit(folder: string): boolean;
-  /** The nearest folder with a `.git`, from a canonical path upwards. */
-  worktreeOf(canonicalPath: string): string | undefined;
-  /** The main worktree of the path's repo, or the folder of a bare repo. */
-  repoOf(path: string): string | undefined;
-}
+export type RepoLocator = ReturnType<typeof createRepoLocator>;
 
-export function createRepoLocator(): RepoLocator {
+export function createRepoLocator() {
   const exists = remember((path) => existsSync(path));
   const canonical: (path: string) => string = remember((path) => {
     const parent = dirname(path);
@@ -35,10 +25,14 @@ export function createRepoLocator(): RepoLocator {
   });
   const mainOf = remember((worktree) => canonical(findMainWorktree(worktree)));
   return {
-    canonical: (path) => canonical(resolve(path)),
+    /** The real path; the part below a deleted folder stays as written. */
+    canonical: (path: string) => canonical(resolve(path)),
     exists,
+    /** Whether the folder is the top of a worktree. */
     hasGit,
+    /** The nearest folder with a `.git`, from a canonical path upwards. */
     worktreeOf,
+    /** The main worktree of the path's repo, or the folder of a bare repo. */
     repoOf: remember((path) => {
       const worktree = worktreeOf(canonical(resolve(path)));
       return worktree === undefined ? undefined : mainOf(worktree);

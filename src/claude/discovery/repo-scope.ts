@@ -21,21 +21,9 @@ export interface Places {
   countSessions(): number;
 }
 
-export interface RepoScope {
-  /** The main worktree, or the requested folder. */
-  root: string;
-  /** Absent outside a repo. */
-  commonDir?: string | undefined;
-  /** Canonical folders, including deleted worktrees. */
-  roots: ReadonlySet<string>;
-  coversPath: (path: string) => boolean;
-  /** Decides by the working folders of a session, or by its project folder when it has none. */
-  covers: Places["covers"];
-  /** Adds a worktree that git no longer knows. */
-  addRoot: (path: string) => void;
-}
+type RepoScope = Awaited<ReturnType<typeof findRepoScope>>;
 
-export async function findRepoScope(path: string, locator: RepoLocator): Promise<RepoScope> {
+export async function findRepoScope(path: string, locator: RepoLocator) {
   const asked = locator.canonical(path);
   const repo = await findRepo(path);
   const worktrees = repo?.worktrees.map((worktree) => locator.canonical(worktree.path)) ?? [];
@@ -60,23 +48,28 @@ export async function findRepoScope(path: string, locator: RepoLocator): Promise
     }
     return answer;
   };
-  const addRoot = (path: string): void => {
-    roots.add(path);
-    known.clear();
-    folderNames.clear();
-  };
   const namesRoot = (folder: string): boolean => {
     if (folderNames.size === 0) for (const root of roots) folderNames.add(projectFolderName(root));
     return folderNames.has(folder);
   };
 
   return {
+    /** The main worktree, or the requested folder. */
     root,
+    /** Undefined outside a repo. */
     commonDir: repo?.commonDir,
+    /** Canonical folders, including deleted worktrees. */
     roots,
     coversPath,
-    covers: ({ folder, cwds }) => (cwds.length === 0 ? namesRoot(folder) : cwds.some(coversPath)),
-    addRoot,
+    /** Decides by the working folders of a session, or by its project folder when it has none. */
+    covers: ({ folder, cwds }: Parameters<Places["covers"]>[0]) =>
+      cwds.length === 0 ? namesRoot(folder) : cwds.some(coversPath),
+    /** Adds a worktree that git no longer knows. */
+    addRoot(path: string): void {
+      roots.add(path);
+      known.clear();
+      folderNames.clear();
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { isChatEntrypoint, readMarker, sessionOrigin } from "../attribution.ts";
 import { type DiscoveredSession, countedCost, type ShownFacts } from "../discovered-session.ts";
 import type { IndexedFile, IndexedSession, IndexedText } from "../index/native-index.ts";
 import type { RunningSession } from "../native/running.ts";
-import { NO_FACTS, shownFacts } from "../index/stored-scan.ts";
+import { noFacts, shownFacts } from "../index/stored-scan.ts";
 import type { RegisteredFacts } from "../registry/registry.ts";
 
 export interface SessionSources {
@@ -30,7 +30,7 @@ export function toRow(sources: SessionSources, options: RowOptions): DiscoveredS
   const { registered, running, archive } = sources;
   const archived = archive?.load();
   const native = sources.native ?? archived;
-  const facts = shownFacts(native ?? NO_FACTS);
+  const facts = shownFacts(native ?? noFacts());
   const cwds = native?.cwds ?? (running?.cwd === undefined ? [] : [running.cwd]);
   const entrypoint = native?.entrypoint ?? running?.entrypoint;
   const createdAt = native?.createdAt ?? registered?.createdAt ?? running?.startedAt;
@@ -81,7 +81,7 @@ function rowMembers(known: RowFacts, options: RowOptions): Omit<DiscoveredSessio
     cacheWriteTokens: native?.tokens.cacheWrite ?? 0,
     subagentCount: native?.subagentCount ?? 0,
     isRunning: running !== undefined,
-    running: running === undefined ? undefined : runningState(running),
+    running: running && { pid: running.pid, status: running.status, waitingFor: running.waitingFor },
     agentId,
     agentIds: agentIds.length > 1 ? agentIds : undefined,
     conversation: conversationOf(known, options),
@@ -135,10 +135,6 @@ function budgetUsed(
 ) {
   const cost = countedCost({ totalCostUsd, estimatedCostUsd });
   return cost === undefined || budget === undefined || budget <= 0 ? undefined : cost / budget;
-}
-
-function runningState({ pid, status, waitingFor }: RunningSession): NonNullable<DiscoveredSession["running"]> {
-  return { pid, status, waitingFor };
 }
 
 /** Returns session keys by Claude Code session id. */

@@ -136,9 +136,7 @@ function compareFolder(comparison: Comparison, look: FolderLook): void {
 function isAsRemembered(look: FolderLook, memory: FolderMemory): boolean {
   const { stamps, quiet, sessionFolders } = memory;
   // The stamp of the folder is one of them: if it is equal, so are the names.
-  if (look.stamps.length !== stamps.length || quiet.length !== sessionFolders.length) return false;
-  for (let index = 0; index < stamps.length; index += 1) if (look.stamps[index] !== stamps[index]) return false;
-  return true;
+  return quiet.length === sessionFolders.length && isSameList(look.stamps, stamps);
 }
 
 function compareFiles({ changes, rows, usageOnly }: Comparison, look: FolderLook, memory?: FolderMemory): void {
@@ -247,16 +245,6 @@ export function toMemory(look: FolderLook, files: readonly KnownFile[], lookedAt
     files: files.length,
     isComplete: files.every((file) => file.isComplete),
   };
-}
-
-export function isSameMemory(a: FolderMemory, b: FolderMemory | undefined): boolean {
-  if (b === undefined || a.files !== b.files || a.isComplete !== b.isComplete) return false;
-  return (
-    isSameList(a.stamps, b.stamps) &&
-    isSameList(a.names, b.names) &&
-    isSameList(a.sessionFolders, b.sessionFolders) &&
-    isSameList(a.quiet, b.quiet)
-  );
 }
 
 function isSameList<T>(a: ArrayLike<T>, b: ArrayLike<T>): boolean {

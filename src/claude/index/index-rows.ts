@@ -52,6 +52,9 @@ export interface FolderMemory extends Pick<FolderLook, "names" | "stamps" | "ses
   isComplete: boolean;
 }
 
+/** The rows that lists show: completely read sessions. */
+export const LISTED = "agent IS NULL AND fingerprint IS NOT NULL";
+
 export type IndexRows = ReturnType<typeof createIndexRows>;
 
 export function createIndexRows(database: DatabaseSync) {
@@ -173,55 +176,30 @@ export function splitCwds(cwds: string): string[] {
 /** A folder name may contain a newline, but hardly this character. */
 const NEWLINE_STAND_IN = "\u001e";
 
-type FolderRow = [
-  name: string,
-  names: string,
-  stamps: Uint8Array | null,
-  sessions: string,
-  quiet: string,
-  files: number,
-  complete: number,
-];
-
-const SEPARATOR = "\n";
+type FolderRow = [name: string, memory: string | null, stamps: Uint8Array | null];
 
 function folderRows(database: DatabaseSync) {
-  const all = database.prepare("SELECT name, names, stamps, sessions, quiet, files, complete FROM folders");
+  const all = database.prepare("SELECT name, memory, stamps FROM folders");
   all.setReturnArrays(true);
-  const replace = database.prepare("REPLACE INTO folders VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const replace = database.prepare("REPLACE INTO folders VALUES (?, ?, ?)");
   const remove = database.prepare("DELETE FROM folders WHERE name = ?");
   return {
     /** Every folder that has rows; undefined when its state is unknown. */
     readFolders: () => new Map((all.all() as unknown as FolderRow[]).map((row) => [row[0], readMemory(row)])),
-    rememberFolder(folder: string, memory: FolderMemory): void {
-      const { names, stamps, sessionFolders, quiet, files, isComplete } = memory;
+    rememberFolder(folder: string, { stamps, ...memory }: FolderMemory): void {
       const bytes = new Uint8Array(stamps.buffer, stamps.byteOffset, stamps.byteLength);
-      const sessions = sessionFolders.join(SEPARATOR);
-      replace.run(folder, names.join(SEPARATOR), bytes, sessions, quiet.join(SEPARATOR), files, isComplete ? 1 : 0);
+      replace.run(folder, JSON.stringify(memory), bytes);
     },
     /** Call it when files of the folder changed. */
-    forgetFolder: (folder: string) => void replace.run(folder, "", null, "", "", 0, 0),
+    forgetFolder: (folder: string) => void replace.run(folder, null, null),
     removeFolder: (folder: string) => void remove.run(folder),
   };
 }
 
-function readMemory([, names, stamps, sessions, quiet, files, complete]: FolderRow): FolderMemory | undefined {
-  if (stamps === null) return undefined;
-  return {
-    names: split(names),
-    stamps: toFigures(stamps),
-    sessionFolders: split(sessions),
-    quiet: split(quiet),
-    files,
-    isComplete: complete === 1,
-  };
-}
-
-function split(text: string): string[] {
-  return text === "" ? [] : text.split(SEPARATOR);
-}
-
-function toFigures(bytes: Uint8Array): Float64Array {
+function readMemory([, memory, bytes]: FolderRow): FolderMemory | undefined {
+  if (memory === null || bytes === null) return undefined;
   const aligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
-  return new Float64Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / Float64Array.BYTES_PER_ELEMENT);
+  const count = aligned.byteLength / Float64Array.BYTES_PER_ELEMENT;
+  const stamps = new Float64Array(aligned.buffer, aligned.byteOffset, count);
+  return { ...(JSON.parse(memory) as Omit<FolderMemory, "stamps">), stamps };
 }

@@ -8,10 +8,11 @@
  */
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { nodeUtil } from "../../base/builtin.ts";
 import type { Clock } from "../../base/clock.ts";
 import { projectsFolder } from "../native/layout.ts";
 import { type MessageUsage, sumByDay } from "../native/usage.ts";
-import { type ChangedFile, type Changes, findChanges, isSameMemory, toMemory } from "./find-changes.ts";
+import { type ChangedFile, type Changes, findChanges, toMemory } from "./find-changes.ts";
 import { type FolderMemory, type IndexRows, createIndexRows } from "./index-rows.ts";
 import type { RefreshOptions, RefreshReport } from "./native-index.ts";
 import type { ScanIntake } from "./scan-intake.ts";
@@ -100,7 +101,7 @@ function changedMemories(
 ): [folder: string, memory: FolderMemory][] {
   return looked
     .map((look): [string, FolderMemory] => [look.folder, toMemory(look, rows.filesIn(look.folder), lookedAt)])
-    .filter(([folder, memory]) => !isSameMemory(memory, memories.get(folder)));
+    .filter(([folder, memory]) => !nodeUtil().isDeepStrictEqual(memory, memories.get(folder)));
 }
 
 function noteFolders(rows: IndexRows, gone: readonly string[], changed: readonly [string, FolderMemory][]): void {

@@ -18,14 +18,7 @@ import type { RefreshOptions, RefreshProgress, RefreshReport } from "./native-in
 import { type ScanJob, type ScanResult, createScanners, runScanJobs } from "./scan-job.ts";
 import { runTransaction } from "../../base/sqlite.ts";
 
-export interface ScanIntake extends AsyncDisposable {
-  /** Adds files to read. Their results are written when this thread is idle. */
-  add(files: readonly ChangedFile[]): void;
-  /** Resolves when all files are read and written. */
-  finish(): Promise<void>;
-  /** Ids of the written rows. */
-  written: Set<number>;
-}
+export type ScanIntake = ReturnType<typeof createScanIntake>;
 
 export interface ScanIntakeParts {
   database: DatabaseSync;
@@ -36,10 +29,12 @@ export interface ScanIntakeParts {
 
 /** Results per transaction. Smaller batches would write the same pages more often. */
 const RESULTS_PER_TRANSACTION = 1000;
+const PROGRESS_INTERVAL_MS = 250;
 
-export function createScanIntake(parts: ScanIntakeParts, { onProgress, signal }: RefreshOptions): ScanIntake {
+export function createScanIntake(parts: ScanIntakeParts, { onProgress, signal }: RefreshOptions) {
   const { database, rows, report, threads } = parts;
-  const progress = createProgress(onProgress);
+  const progress: RefreshProgress = { filesDone: 0, filesTotal: 0, bytesDone: 0, bytesTotal: 0 };
+  let reportedAt = performance.now();
   const written = new Set<number>();
   const files: ChangedFile[] = [];
   let pending: ScanResult[] = [];
@@ -68,23 +63,32 @@ export function createScanIntake(parts: ScanIntakeParts, { onProgress, signal }:
   };
   const onResults = (results: readonly ScanResult[]) => {
     pending.push(...results);
-    progress.add(results.length, sumBytes(results.map(({ id }) => files[id] ?? { bytes: 0 })));
+    progress.filesDone += results.length;
+    progress.bytesDone += sumBytes(results.map(({ id }) => files[id] ?? { bytes: 0 }));
+    if (performance.now() - reportedAt >= PROGRESS_INTERVAL_MS) {
+      reportedAt = performance.now();
+      onProgress?.({ ...progress });
+    }
     if (pending.length >= RESULTS_PER_TRANSACTION) flush();
   };
   const pool = createScanPool({ onResults, threads, signal });
 
   return {
+    /** Ids of the written rows. */
     written,
-    add(more) {
+    /** Adds files to read. Their results are written when this thread is idle. */
+    add(more: readonly ChangedFile[]): void {
       const first = files.length;
       files.push(...more);
-      progress.expect(more.length, sumBytes(more));
+      progress.filesTotal += more.length;
+      progress.bytesTotal += sumBytes(more);
       pool.add(more.map((file, index) => toJob(file, first + index, rows)));
     },
-    async finish() {
+    /** Resolves when all files are read and written. */
+    async finish(): Promise<void> {
       await pool.finish();
       flush();
-      if (files.length > 0) progress.report();
+      if (files.length > 0) onProgress?.({ ...progress });
     },
     [Symbol.asyncDispose]: async () => await pool[Symbol.asyncDispose](),
   };
@@ -97,29 +101,6 @@ function toJob({ file, known, bytes, withMessages, usageOnly }: ChangedFile, id:
 
 function sumBytes(files: readonly { bytes: number }[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-const PROGRESS_INTERVAL_MS = 250;
-
-function createProgress(onProgress: RefreshOptions["onProgress"]) {
-  const progress: RefreshProgress = { filesDone: 0, filesTotal: 0, bytesDone: 0, bytesTotal: 0 };
-  let last = performance.now();
-  const report = (): void => {
-    last = performance.now();
-    onProgress?.({ ...progress });
-  };
-  return {
-    expect(files: number, bytes: number): void {
-      progress.filesTotal += files;
-      progress.bytesTotal += bytes;
-    },
-    add(files: number, bytes: number): void {
-      progress.filesDone += files;
-      progress.bytesDone += bytes;
-      if (performance.now() - last >= PROGRESS_INTERVAL_MS) report();
-    },
-    report,
-  };
 }
 
 interface SizedJob extends ScanJob {
@@ -198,7 +179,11 @@ function createScanPool(options: ScanPoolOptions) {
     // A thread would refuse options of the process such as `--input-type`.
     const worker = new Worker(threadFile(), { execArgv: [], resourceLimits: LIMITS });
     const thread: PoolThread = { worker, sent: 0 };
-    worker.on("error", (error) => fail(threadFailed(error)));
+    worker.on("error", (cause) => {
+      const hint = "Try again; results so far are kept. If memory is short, close other programs first.";
+      const message = "A thread that reads transcripts failed";
+      fail(new HoldfastError("unavailable", "scan-thread-failed", message, { hint, cause }));
+    });
     worker.on("message", (results: ScanResult[]) => {
       thread.sent -= 1;
       handOut();
@@ -287,11 +272,4 @@ function addToBatches(batches: Batch[], job: SizedJob): void {
 /** TypeScript when run from source, JavaScript when built. */
 function threadFile(): URL {
   return new URL(`./scan-thread${extname(import.meta.url)}`, import.meta.url);
-}
-
-function threadFailed(cause: unknown): HoldfastError {
-  return new HoldfastError("unavailable", "scan-thread-failed", "A thread that reads transcripts failed", {
-    hint: "Try again; results so far are kept. If memory is short, close other programs first.",
-    cause,
-  });
 }

@@ -2,10 +2,9 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { projectsFolder } from "../native/layout.ts";
 import type { SessionScan } from "../native/session-scan.ts";
-import { type DayUsage, localDay } from "../native/usage.ts";
-import { tokenCost } from "../pricing.ts";
-import { LISTED } from "./index-database.ts";
-import { splitCwds } from "./index-rows.ts";
+import { type DayUsage, type MessageUsage, localDay } from "../native/usage.ts";
+import { anthropicPrice } from "../../models/model-info.ts";
+import { LISTED, splitCwds } from "./index-rows.ts";
 import type {
   IndexQuery,
   IndexedFile,
@@ -31,12 +30,6 @@ type FileRow = [
 ];
 
 const FILE_COLUMNS = "session, folder, name, size, modified, entrypoint, cwds, usage, forked_from";
-
-interface SubagentRow {
-  session: string;
-  folder: string;
-  usage: string;
-}
 
 export function listSessions(database: DatabaseSync, claudeHome: string, query: IndexQuery): IndexedSession[] {
   if (query.sessionIds?.length === 0) return [];
@@ -111,13 +104,10 @@ function findSubagents(
   rows?: readonly (readonly [session: string, ...unknown[]])[],
 ): Map<string, string[]> {
   const isAll = rows === undefined || Object.values(query).every((value) => value === undefined);
-  const only = isAll ? undefined : JSON.stringify(rows.map(([session]) => session));
+  const { where, values } = toCondition({ sessionIds: isAll ? undefined : rows.map(([session]) => session) });
   const found = database
-    .prepare(
-      `SELECT session, folder, usage FROM files WHERE agent IS NOT NULL
-       ${only === undefined ? "" : "AND session IN (SELECT value FROM json_each(?))"}`,
-    )
-    .all(...(only === undefined ? [] : [only])) as unknown as SubagentRow[];
+    .prepare(`SELECT session, folder, usage FROM files WHERE agent IS NOT NULL ${where}`)
+    .all(...values) as unknown as Omit<UsageFileRow, "cwds">[];
   const bySession = new Map<string, string[]>();
   for (const { session, folder, usage } of found) {
     const key = `${folder}/${session}`;
@@ -173,14 +163,10 @@ interface UsageFileRow {
 
 /** Days in order, everything else by cost, most expensive first. */
 export function reportUsage(database: DatabaseSync, query: UsageQuery): UsageRow[] {
-  const only = query.sessionIds === undefined ? undefined : JSON.stringify(query.sessionIds);
+  const { where, values } = toCondition({ sessionIds: query.sessionIds });
   const files = database
-    .prepare(
-      `SELECT session, folder, cwds, usage FROM files
-       ${only === undefined ? "" : "WHERE session IN (SELECT value FROM json_each(?))"}
-       ORDER BY agent IS NOT NULL`,
-    )
-    .all(...(only === undefined ? [] : [only])) as unknown as UsageFileRow[];
+    .prepare(`SELECT session, folder, cwds, usage FROM files WHERE TRUE ${where} ORDER BY agent IS NOT NULL`)
+    .all(...values) as unknown as UsageFileRow[];
   const [first, last] = [query.since, query.until].map((at) => (at === undefined ? undefined : localDay(at)));
   const places = new Map<string, string>();
   const totals = new Map<string, UsageTotal>();
@@ -210,19 +196,10 @@ function groupOf(by: UsageQuery["by"], file: UsageFileRow, usage: DayUsage, plac
   return place;
 }
 
-/** Tokens of several days and models. The cost is known when `pricedMessages` is not 0. */
-interface UsageTotal {
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-  messages: number;
-  costUsd: number;
-  pricedMessages: number;
-  unpricedTokens: number;
-}
+type UsageTotal = ReturnType<typeof emptyTotal>;
 
-function emptyTotal(): UsageTotal {
+/** Tokens of several days and models. The cost is known when `pricedMessages` is not 0. */
+function emptyTotal() {
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   return { ...tokens, messages: 0, costUsd: 0, pricedMessages: 0, unpricedTokens: 0 };
 }
@@ -241,6 +218,21 @@ function addUsage(total: UsageTotal, usage: DayUsage): void {
     total.costUsd += cost;
     total.pricedMessages += messages;
   }
+}
+
+/** In US dollars; undefined for a model without a known price. */
+export function tokenCost(model: string, tokens: Omit<MessageUsage, "model" | "at">): number | undefined {
+  const price = anthropicPrice(model);
+  if (price === undefined) return undefined;
+  const shortWrites = tokens.cacheWrite - tokens.cacheWriteHour;
+  return (
+    (tokens.input * price.input +
+      tokens.output * price.output +
+      tokens.cacheRead * price.cacheRead +
+      shortWrites * price.cacheWrite +
+      tokens.cacheWriteHour * price.cacheWriteHour) /
+    1_000_000
+  );
 }
 
 type Used = Pick<UsageRow, "input" | "output" | "cacheRead" | "cacheWrite" | "costUsd">;

@@ -20,35 +20,11 @@ export interface StoredScan {
   state: string;
 }
 
-/** Facts that are not in `ShownFacts`. */
-type OtherFacts = Pick<
-  SessionFacts,
-  | "aiTitle"
-  | "compactions"
-  | "customTitle"
-  | "damaged"
-  | "entrypoints"
-  | "lastAt"
-  | "lastBranch"
-  | "lines"
-  | "summary"
-  | "unknownLines"
-  | "versions"
->;
-
-type StoredState = {
-  [Name in keyof ScanState | keyof OtherFacts]?: SessionScan[Name] | undefined;
-} & {
-  format: number;
-  /** Only set when the shown prompts are not the same. */
-  prompts?: string[] | undefined;
-};
-
 export function serializeScan(scan: SessionScan): StoredScan & { facts: ShownFacts } {
   const facts = shownFacts(transcriptFacts(scan));
   const isShownAsIs = facts.originMarker === undefined && !scan.prompts.includes("");
   // Member by member, which is several times faster than a copy without some members.
-  const state: StoredState = {
+  const state = {
     format: SCAN_FORMAT,
     offset: scan.offset,
     lineOpen: scan.lineOpen,
@@ -70,7 +46,7 @@ export function serializeScan(scan: SessionScan): StoredScan & { facts: ShownFac
     versions: scan.versions,
     lastBranch: scan.lastBranch,
     prompts: isShownAsIs ? undefined : scan.prompts,
-  } satisfies Record<keyof StoredState, unknown>;
+  } satisfies Record<keyof ScanState, unknown> & Record<string, unknown>;
   return { facts, shown: JSON.stringify(facts), state: JSON.stringify(state) };
 }
 
@@ -82,11 +58,11 @@ function unlessEmpty<T>(list: T[]): T[] | undefined {
 export function restoreScan(stored: StoredScan): SessionScan | undefined {
   const parsed = parseJson(stored.state);
   if (!isRecord(parsed) || parsed["format"] !== SCAN_FORMAT) return undefined;
-  const { format: _, prompts, ...state } = parsed as unknown as StoredState;
+  const { format: _, prompts, ...state } = parsed as Partial<SessionScan> & { format: number };
   const shown = JSON.parse(stored.shown) as Omit<ShownFacts, "createdAt"> & { createdAt?: string | undefined };
   return {
     ...createSessionScan(),
-    ...(state as Partial<SessionScan>),
+    ...state,
     firstAt: shown.createdAt === undefined ? undefined : Date.parse(shown.createdAt),
     damagedLines: shown.damagedLines,
     messages: shown.messageCount,
@@ -161,15 +137,6 @@ export function shownFacts(native: TranscriptFacts): ShownFacts {
 }
 
 /** For a session without a transcript. */
-export const NO_FACTS: TranscriptFacts = {
-  branches: [],
-  compactionCount: 0,
-  contextTokens: 0,
-  cwds: [],
-  damagedLines: 0,
-  files: [],
-  messageCount: 0,
-  models: [],
-  prompts: [],
-  userTurns: 0,
-};
+export function noFacts(): TranscriptFacts {
+  return transcriptFacts(createSessionScan());
+}

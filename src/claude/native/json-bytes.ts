@@ -115,43 +115,8 @@ export function decodeCount(bytes: Buffer, start: number, end: number): number {
   return Number.isSafeInteger(value) ? value : 0;
 }
 
-/** Longer texts rarely repeat. */
-const MAX_REMEMBERED_BYTES = 512;
-
-/**
- * Decodes JSON strings, quotes included; undefined for a malformed one. Remembers the last text of every slot: folder,
- * branch and version rarely change from line to line, and comparing bytes costs less than making a string.
- */
-export function createTextDecoder(slots: number) {
-  const kept = Buffer.alloc(slots * MAX_REMEMBERED_BYTES);
-  const lengths = new Int32Array(slots);
-  const texts: (string | undefined)[] = Array.from({ length: slots });
-
-  const isKept = (slot: number, bytes: Buffer, start: number, end: number): boolean => {
-    if (lengths[slot] !== end - start) return false;
-    const from = slot * MAX_REMEMBERED_BYTES;
-    // Backwards, because ids, times and paths differ at their end.
-    for (let index = end - start - 1; index >= 0; index -= 1) {
-      if (kept[from + index] !== bytes[start + index]) return false;
-    }
-    return true;
-  };
-
-  return (slot: number, bytes: Buffer, start: number, end: number): string | undefined => {
-    if (isKept(slot, bytes, start, end)) return texts[slot];
-    const text = decodeText(bytes, start, end);
-    if (end - start <= MAX_REMEMBERED_BYTES) {
-      // For a few dozen bytes a loop is faster than `copy`.
-      const shift = slot * MAX_REMEMBERED_BYTES - start;
-      for (let at = start; at < end; at += 1) kept[at + shift] = bytes[at] ?? 0;
-      lengths[slot] = end - start;
-      texts[slot] = text;
-    }
-    return text;
-  };
-}
-
-function decodeText(bytes: Buffer, start: number, end: number): string | undefined {
+/** Decodes a JSON string, quotes included; undefined for a malformed one. */
+export function decodeText(bytes: Buffer, start: number, end: number): string | undefined {
   for (let at = start + 1; at < end - 1; at += 1) {
     const byte = bytes[at] ?? 0;
     if (byte === BACKSLASH || byte >= 0x80) {
@@ -170,48 +135,26 @@ interface SliceableBuffer extends Buffer {
 
 /** `"2026-11-15T18:13:04.760Z"` with its quotes. */
 const USUAL_LENGTH = 26;
-const DAY_LENGTH = 10;
 
-/**
- * Reads timestamps in ms; undefined for a value that is none. Parses a day only once, because most lines of a session
- * are from one day.
- */
-export function createInstantReader() {
-  const knownDay = Buffer.alloc(DAY_LENGTH);
-  let dayAt = Number.NaN;
-
-  const isKnownDay = (bytes: Buffer, start: number): boolean => {
-    for (let index = DAY_LENGTH - 1; index >= 0; index -= 1) {
-      if (bytes[start + index] !== knownDay[index]) return false;
-    }
-    return true;
-  };
-
-  return (bytes: Buffer, start: number, end: number): number | undefined => {
-    if (end - start === USUAL_LENGTH) {
-      if (!isKnownDay(bytes, start + 1)) {
-        bytes.copy(knownDay, 0, start + 1, start + 1 + DAY_LENGTH);
-        dayAt = Date.parse(knownDay.toString("latin1"));
-      }
-      const time = readTime(bytes, start + 1 + DAY_LENGTH);
-      if (time !== undefined && !Number.isNaN(dayAt)) return dayAt + time;
-    }
-    if (end === start || bytes[start] !== QUOTE) return undefined;
-    const at = Date.parse(bytes.toString("utf8", start + 1, end - 1));
-    return Number.isNaN(at) ? undefined : at;
-  };
+/** A timestamp in ms; undefined for a value that is none. The usual form is read here, which is faster. */
+export function decodeInstant(bytes: Buffer, start: number, end: number): number | undefined {
+  if (end === start || bytes[start] !== QUOTE) return undefined;
+  const usual = end - start === USUAL_LENGTH ? decodeUsual(bytes, start + 1) : Number.NaN;
+  const at = Number.isNaN(usual) ? Date.parse(bytes.toString("utf8", start + 1, end - 1)) : usual;
+  return Number.isNaN(at) ? undefined : at;
 }
 
-/** `T18:13:04.760Z`; undefined for any other form, which `Date.parse` then reads. */
-function readTime(bytes: Buffer, at: number): number | undefined {
-  const usual = bytes[at] === 0x54 && bytes[at + 3] === 0x3a && bytes[at + 6] === 0x3a && bytes[at + 9] === 0x2e;
-  if (!usual || bytes[at + 13] !== 0x5a) return undefined;
-  const hours = readDigits(bytes, at + 1, 2);
-  const minutes = readDigits(bytes, at + 4, 2);
-  const seconds = readDigits(bytes, at + 7, 2);
-  const milliseconds = readDigits(bytes, at + 10, 3);
-  if (!(hours < 24 && minutes < 60 && seconds < 60 && milliseconds < 1000)) return undefined;
-  return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
+/** NaN for any other form. */
+function decodeUsual(bytes: Buffer, at: number): number {
+  if (bytes[at + 4] !== 0x2d || bytes[at + 10] !== 0x54 || bytes[at + 19] !== 0x2e || bytes[at + 23] !== 0x5a)
+    return Number.NaN;
+  const month = readDigits(bytes, at + 5, 2);
+  const day = readDigits(bytes, at + 8, 2);
+  const hour = readDigits(bytes, at + 11, 2);
+  const minute = readDigits(bytes, at + 14, 2);
+  const second = readDigits(bytes, at + 17, 2);
+  if (!(month > 0 && month <= 12 && day > 0 && day <= 28 && hour < 24 && minute < 60 && second < 60)) return Number.NaN;
+  return Date.UTC(readDigits(bytes, at, 4), month - 1, day, hour, minute, second, readDigits(bytes, at + 20, 3));
 }
 
 /** NaN unless all of them are digits. */

@@ -3,7 +3,7 @@
  * depend on files, and never throws because of a line. It decodes only facts that are counted: tool output, most of a transcript, is never parsed.
  */
 import { redactText } from "../../base/redact.ts";
-import { COMMA, DAMAGED, OPEN_BRACE, OPEN_BRACKET, createInstantReader, skipSpace, skipValue } from "./json-bytes.ts";
+import { COMMA, DAMAGED, OPEN_BRACE, OPEN_BRACKET, decodeInstant, skipSpace, skipValue } from "./json-bytes.ts";
 import {
   ANSWER,
   LINE_MEMBERS,
@@ -52,7 +52,6 @@ export function createLineReader(): LineReader {
   passages[member.message] = TOOL_RESULT;
   passages[member["message.content"]] = ANSWER;
   const shortCut = { last: member.toolUseResult, passages, other: LINE_START };
-  const readInstant = createInstantReader();
   const tail = createLineTail();
   /** The branch in the kept tail. */
   let tailBranch: string | undefined;
@@ -104,7 +103,7 @@ export function createLineReader(): LineReader {
   /** Members of every single line. Returns its timestamp. */
   const readHead = (bytes: Buffer): number | undefined => {
     scan.rootUuid ??= bounded(line.text(member.uuid), NAME_LENGTH);
-    const at = readInstant(bytes, line.start(member.timestamp), line.end(member.timestamp));
+    const at = decodeInstant(bytes, line.start(member.timestamp), line.end(member.timestamp));
     if (at === undefined) return undefined;
     scan.openedAt ??= at;
     if (scan.firstAt === undefined || at < scan.firstAt) scan.firstAt = at;

@@ -14,7 +14,7 @@ import {
   DAMAGED,
   OPEN_BRACE,
   QUOTE,
-  createTextDecoder,
+  decodeText,
   decodeCount,
   skipSpace,
   skipString,
@@ -71,7 +71,6 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
   // The walk that found each place. Places of older walks count as missing and need not be erased.
   const walks = new Int32Array(count);
   let current = 0;
-  const decode = createTextDecoder(count);
   let source: Buffer = Buffer.alloc(0);
   let shortCut: ShortCut | undefined;
   /** The jumped-over rest does not contain `other`; searched once per walk. */
@@ -83,7 +82,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
   /** From after the opening brace to after the closing one, or to `end` when the rest is known. */
   const walk = (level: Level, bytes: Buffer, text: string, start: number, end: number): number => {
     let at = skipSpace(bytes, start, end);
-    let member = level.table.start;
+    let member = level.start;
     if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
     while (at < end) {
       if (bytes[at] !== QUOTE) return DAMAGED;
@@ -95,7 +94,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
       } else {
         at = skipString(bytes, text, name, end);
         if (at === DAMAGED) return DAMAGED;
-        member = member.next = level.table.find(bytes, name, at - 1);
+        member = member.next = findMember(level, text.slice(name, at - 1));
       }
       const { slot } = member;
       if (bytes[at] !== COLON) at = skipSpace(bytes, at, end);
@@ -165,7 +164,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
       const start = startOf(slot);
       const end = endOf(slot);
       if (end === start || source[start] !== QUOTE) return undefined;
-      return decode(slot, source, start, end);
+      return decodeText(source, start, end);
     },
     count: (slot) => decodeCount(source, startOf(slot), endOf(slot)),
     parse(slot) {
@@ -184,7 +183,12 @@ const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 
 interface Level {
-  table: MemberTable;
+  /** By the bytes of their names as Latin-1. */
+  members: Map<string, Member>;
+  /** Precedes the first member of an object. */
+  start: Member;
+  /** Stands for all names that are not remembered. */
+  other: Member;
   /** The slots of its members and of their members, `last` excluded. */
   first: number;
   last: number;
@@ -200,12 +204,13 @@ function buildLevels<Name extends string>(names: readonly Name[]) {
     const first = count;
     const own = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const members = [...new Set(own.map((name) => name.split(".", 1)[0] ?? name))];
-    const table = createMemberTable(new Map(members.map((member, index) => [member, first + index])));
+    const keys = members.map((member) => Buffer.from(member).toString("latin1"));
+    const table = new Map(keys.map((key, index) => [key, createMember(key, first + index)]));
     for (const member of members) slots[`${prefix}${member}`] = count++;
     const inner = members.map((member) =>
       own.some((name) => name.startsWith(`${member}.`)) ? build(`${prefix}${member}.`) : undefined,
     );
-    return { table, first, last: count, inner };
+    return { members: table, start: createMember("", -1), other: createMember("", -1), first, last: count, inner };
   };
   const root = build("");
   return { root, slots: slots as Record<Name, number>, count };
@@ -216,47 +221,12 @@ interface Member {
   readonly name: Uint8Array;
   /** -1 when it is not a chosen member. */
   readonly slot: number;
-  /** The member that followed this one the last time. */
+  /** The member that followed this one the last time. Most names then cost one comparison. */
   next: Member | undefined;
 }
 
-interface MemberTable {
-  /** Precedes the first member of an object. */
-  readonly start: Member;
-  /** The member with the name from `start` to `end`. */
-  find(bytes: Uint8Array, start: number, end: number): Member;
-}
-
-const TABLE_SIZE = 256;
-/** Longer names are not remembered unless they are chosen. */
-const MAX_NAME_BYTES = 64;
-
-/**
- * Maps the bytes of a name to its member. A transcript of a gigabyte has millions of members, mostly in the same order,
- * so each member remembers its successor and most names cost one comparison.
- */
-function createMemberTable(slots: ReadonlyMap<string, number>): MemberTable {
-  const names = [...slots].map(([name, slot]) => createMember(Buffer.from(name), slot));
-  const factor = findFactor(names.map(({ name }) => name));
-  const places = Array.from<Member | undefined>({ length: TABLE_SIZE });
-  const unknown = createMember(new Uint8Array(0), -1);
-  for (const member of names) places[placeOf(member.name, 0, member.name.length, factor)] = member;
-  return {
-    start: createMember(new Uint8Array(0), -1),
-    find(bytes, start, end) {
-      const place = placeOf(bytes, start, end, factor);
-      const member = places[place];
-      if (member !== undefined) {
-        return member.name.length === end - start && isNamed(member, bytes, start) ? member : unknown;
-      }
-      if (end - start > MAX_NAME_BYTES) return unknown;
-      return (places[place] = createMember(bytes.slice(start, end), -1));
-    },
-  };
-}
-
-function createMember(name: Uint8Array, slot: number): Member {
-  return { name: Uint8Array.from(name), slot, next: undefined };
+function createMember(name: string, slot: number): Member {
+  return { name: Buffer.from(name, "latin1"), slot, next: undefined };
 }
 
 /** Whether the bytes from `start` begin with the member's name. */
@@ -265,15 +235,17 @@ function isNamed({ name }: Member, bytes: Uint8Array, start: number): boolean {
   return true;
 }
 
-function placeOf(bytes: Uint8Array, start: number, end: number, factor: number): number {
-  const [first, last] = [bytes[start] ?? 0, bytes[end - 1] ?? 0];
-  return ((end - start) * factor + first * 7 + last * factor * 3) & (TABLE_SIZE - 1);
-}
+/** Other names are not remembered unless they are chosen. */
+const MAX_NAMES = 256;
+const MAX_NAME_LENGTH = 64;
 
-/** Finds a factor with which no two names share a place. */
-function findFactor(names: readonly Uint8Array[]): number {
-  for (let factor = 1; factor < 10_000; factor += 1) {
-    if (new Set(names.map((name) => placeOf(name, 0, name.length, factor))).size === names.length) return factor;
-  }
-  throw new Error("two names have the same length, first and last letter");
+/** The member with this name; one that is not chosen is added. */
+function findMember({ members, other }: Level, name: string): Member {
+  const known = members.get(name);
+  if (known !== undefined) return known;
+  if (members.size >= MAX_NAMES || name.length > MAX_NAME_LENGTH) return other;
+  const member = createMember(name, -1);
+  // A copy, because a slice would keep its whole chunk in memory.
+  members.set(Buffer.from(name, "latin1").toString("latin1"), member);
+  return member;
 }

@@ -3,64 +3,11 @@
  * same as that of one scan over the whole file. Every list has a limit, so a scan does not grow with the transcript:
  * it holds sums of the usage and the latest messages only, while a `UsageLedger` holds every message.
  */
-import type { UsageSums } from "./usage.ts";
+import { emptySums } from "./usage.ts";
 
-export interface SessionScan extends SessionFacts, ScanState {}
-
-/** The facts that lists show. */
-export interface SessionFacts {
-  /** Lines that are not blank, damaged ones included. */
-  lines: number;
-  /** Lines of an unknown type. */
-  unknownLines: number;
-  damagedLines: number;
-  /** The first damaged lines. */
-  damaged: DamagedLine[];
-  /** Lines from people, tools and the model. */
-  messages: number;
-
-  /** Earliest and latest timestamp, in ms. */
-  firstAt?: number | undefined;
-  lastAt?: number | undefined;
-
-  userTurns: number;
-  /** The first and the last prompts, oldest first, each cut; empty for an image. */
-  prompts: string[];
-  customTitle?: string | undefined;
-  aiTitle?: string | undefined;
-  summary?: string | undefined;
-  slug?: string | undefined;
-  permissionMode?: string | undefined;
-
-  compactionCount: number;
-  /** The latest compactions. */
-  compactions: Compaction[];
-  /** Tokens sent by the last call of the main conversation, or left by the last compaction. */
-  contextTokens: number;
-
-  /** Each in order of first appearance. */
-  branches: string[];
-  cwds: string[];
-  entrypoints: string[];
-  versions: string[];
-  models: string[];
-  lastBranch?: string | undefined;
-  /** By path, the file touched last at the end; true when it was edited, not only read. */
-  files: Map<string, boolean>;
-}
-
-/** Facts needed to continue the scan, or for single sessions. */
-export interface ScanState extends UsageSums {
-  /** Everything before this offset has been read. A line starts here, unless `lineOpen`. */
-  offset: number;
-  /** The last line was complete but had no newline. Only a newline may follow it. */
-  lineOpen: boolean;
-  /** The first message and the first answer. Forks of one session share them. */
-  rootUuid?: string | undefined;
-  firstMessageId?: string | undefined;
-  /** The first timestamp in the file. A fork is written later than the lines it copies. */
-  openedAt?: number | undefined;
-}
+export type SessionScan = SessionFacts & ScanState;
+export type SessionFacts = ReturnType<typeof emptyFacts>;
+export type ScanState = ReturnType<typeof emptyState>;
 
 export interface DamagedLine {
   offset: number;
@@ -78,39 +25,62 @@ export interface Compaction {
 export const PROMPT_LENGTH = 200;
 
 export function createSessionScan(): SessionScan {
+  return { ...emptyFacts(), ...emptyState() };
+}
+
+/** The facts that lists show. */
+function emptyFacts() {
   return {
+    /** Lines that are not blank, damaged ones included. */
     lines: 0,
+    /** Lines of an unknown type. */
     unknownLines: 0,
     damagedLines: 0,
-    damaged: [],
+    /** The first damaged lines. */
+    damaged: [] as DamagedLine[],
+    /** Lines from people, tools and the model. */
     messages: 0,
-    firstAt: undefined,
-    lastAt: undefined,
+    /** Earliest and latest timestamp, in ms. */
+    firstAt: undefined as number | undefined,
+    lastAt: undefined as number | undefined,
     userTurns: 0,
-    prompts: [],
-    customTitle: undefined,
-    aiTitle: undefined,
-    summary: undefined,
-    slug: undefined,
-    permissionMode: undefined,
+    /** The first and the last prompts, oldest first, each cut; empty for an image. */
+    prompts: [] as string[],
+    customTitle: undefined as string | undefined,
+    aiTitle: undefined as string | undefined,
+    summary: undefined as string | undefined,
+    slug: undefined as string | undefined,
+    permissionMode: undefined as string | undefined,
     compactionCount: 0,
-    compactions: [],
+    /** The latest compactions. */
+    compactions: [] as Compaction[],
+    /** Tokens sent by the last call of the main conversation, or left by the last compaction. */
     contextTokens: 0,
-    branches: [],
-    cwds: [],
-    entrypoints: [],
-    versions: [],
-    models: [],
-    lastBranch: undefined,
-    files: new Map(),
+    /** Each in order of first appearance. */
+    branches: [] as string[],
+    cwds: [] as string[],
+    entrypoints: [] as string[],
+    versions: [] as string[],
+    models: [] as string[],
+    lastBranch: undefined as string | undefined,
+    /** By path, the file touched last at the end; true when it was edited, not only read. */
+    files: new Map<string, boolean>(),
+  };
+}
+
+/** Facts needed to continue the scan, or for single sessions. */
+function emptyState() {
+  return {
+    /** Everything before this offset has been read. A line starts here, unless `lineOpen`. */
     offset: 0,
+    /** The last line was complete but had no newline. Only a newline may follow it. */
     lineOpen: false,
-    rootUuid: undefined,
-    firstMessageId: undefined,
-    openedAt: undefined,
-    usage: [],
-    recent: [],
-    settledAt: 0,
+    /** The first message and the first answer. Forks of one session share them. */
+    rootUuid: undefined as string | undefined,
+    firstMessageId: undefined as string | undefined,
+    /** The first timestamp in the file. A fork is written later than the lines it copies. */
+    openedAt: undefined as number | undefined,
+    ...emptySums(),
   };
 }
 
@@ -124,4 +94,4 @@ export function sessionTitle(
 }
 
 /** Increase it when a scan of the same bytes gives another result. */
-export const SCAN_FORMAT = 4;
+export const SCAN_FORMAT = 5;

@@ -10,7 +10,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-  createInstantReader,
+  decodeInstant,
   skipString,
   skipValue,
 } from "./json-bytes.ts";
@@ -38,7 +38,6 @@ export function createUsageReader(): LineReader {
   const passages: (Passage | undefined)[] = [];
   passages[member["message.content"]] = ANSWER;
   const shortCut = { last: member.toolUseResult, passages, other: LINE_START };
-  const readInstant = createInstantReader();
   const tail = createLineTail();
   let scan: SessionScan = createSessionScan();
   let ledger: UsageLedger = new Map();
@@ -53,7 +52,7 @@ export function createUsageReader(): LineReader {
       if (objectEnd !== end && (objectEnd === -1 || !isBlank(bytes, objectEnd, end))) return false;
       if (line.has(member.userType)) tail.keep(bytes, line.start(member.userType), end);
     }
-    const at = readInstant(bytes, line.start(member.timestamp), line.end(member.timestamp));
+    const at = decodeInstant(bytes, line.start(member.timestamp), line.end(member.timestamp));
     if (at !== undefined && (scan.lastAt === undefined || at > scan.lastAt)) scan.lastAt = at;
     if (!isIntroduced) introduce(at);
     if (line.text(member.type) !== "assistant") return true;

@@ -37,25 +37,17 @@ export type DayUsage = [
   messages: number,
 ];
 
-/** A message with its usage, as a tuple for the same reason. */
-export type RecentMessage = [
-  messageId: string,
-  input: number,
-  output: number,
-  cacheRead: number,
-  cacheWrite: number,
-  cacheWriteHour: number,
-  model: string | null,
-  at: number | null,
-];
+export type UsageSums = ReturnType<typeof emptySums>;
 
-export interface UsageSums {
-  /** Sums over all messages, each counted once. */
-  usage: DayUsage[];
-  /** The latest messages. Later lines may still belong to them. */
-  recent: RecentMessage[];
-  /** The latest timestamp of a message that is not in `recent`; 0 when there is none. */
-  settledAt: number;
+export function emptySums() {
+  return {
+    /** Sums over all messages, each counted once. */
+    usage: [] as DayUsage[],
+    /** The latest messages. Later lines may still belong to them. */
+    recent: [] as [messageId: string, usage: MessageUsage][],
+    /** The latest timestamp of a message that is not in `recent`; 0 when there is none. */
+    settledAt: 0,
+  };
 }
 
 /** The lines of a message follow each other, except with parallel writers. */
@@ -67,7 +59,7 @@ const RECENT_MESSAGES = 5;
  * as its timestamp shows: then the file has to be read from its start.
  */
 export function settleUsage(sums: UsageSums, ledger: UsageLedger): boolean {
-  const recent: UsageLedger = new Map(sums.recent.map((message) => [message[0], fromRecent(message)]));
+  const recent: UsageLedger = new Map(sums.recent);
   const startsAfresh = sums.usage.length === 0;
   for (const [messageId, usage] of ledger) {
     const known = recent.get(messageId);
@@ -82,18 +74,8 @@ export function settleUsage(sums: UsageSums, ledger: UsageLedger): boolean {
   const messages = [...recent];
   const forgotten = messages.slice(0, -RECENT_MESSAGES);
   for (const [, { at = Number.MAX_SAFE_INTEGER }] of forgotten) sums.settledAt = Math.max(sums.settledAt, at);
-  sums.recent = messages.slice(-RECENT_MESSAGES).map(([messageId, usage]) => toRecent(messageId, usage));
+  sums.recent = messages.slice(-RECENT_MESSAGES);
   return true;
-}
-
-function toRecent(messageId: string, usage: MessageUsage): RecentMessage {
-  const { input, output, cacheRead, cacheWrite, cacheWriteHour, model = null, at = null } = usage;
-  return [messageId, input, output, cacheRead, cacheWrite, cacheWriteHour, model, at];
-}
-
-function fromRecent(recent: RecentMessage): MessageUsage {
-  const [, input, output, cacheRead, cacheWrite, cacheWriteHour, model, at] = recent;
-  return { input, output, cacheRead, cacheWrite, cacheWriteHour, model: model ?? undefined, at: at ?? undefined };
 }
 
 export function sumByDay(messages: Iterable<MessageUsage>): DayUsage[] {

@@ -1,27 +1,14 @@
 /**
- * The stream-json messages of Claude Code that Holdfast uses, in Holdfast's spelling. The format is
- * Claude Code's own and changes without notice: other messages become `unknown`, and any member may be
- * missing.
+ * The stream-json messages of Claude Code that Holdfast uses, in Holdfast's spelling, and the parser of one line of its
+ * stdout. The format is Claude Code's own and changes without notice. The parser never throws: a line that is not a
+ * message becomes `damaged`, a message of another version becomes `unknown`, and any member may be missing.
  *
  * - Each message has its own session id, because `/clear` changes it within a process.
  * - Only a `result` has real usage and cost; the figures of assistant messages are placeholders.
  */
-import type { JsonRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "bypassPermissions" | "dontAsk" | "auto";
-
-export interface TokenUsage {
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-}
-
-export interface PermissionDenial {
-  toolName: string;
-  toolUseId: string;
-  input: JsonRecord;
-}
 
 /** Requests to a running process other than user messages. */
 export type ControlRequest =
@@ -35,159 +22,292 @@ export type ControlRequest =
   | { subtype: "end_session" };
 
 export type OutboundMessage =
-  | InitMessage
-  | AssistantMessage
-  | UserMessage
-  | StreamEventMessage
-  | StatusMessage
-  | ApiRetryMessage
-  | TaskMessage
-  | HookMessage
-  | CompactBoundaryMessage
-  | ResultMessage
-  | ControlResponseMessage
-  | IncomingControlRequest
+  | NonNullable<ReturnType<typeof readMessage>>
   | { type: "unknown"; sessionId: string | undefined; raw: JsonRecord }
   /** Not a JSON object. */
   | { type: "damaged"; sessionId: undefined; reason: string; excerpt: string };
 
-interface FromSession {
-  sessionId: string | undefined;
+export type ResultMessage = ReturnType<typeof readResult>;
+export type ControlResponseMessage = NonNullable<ReturnType<typeof readControlResponse>>;
+export type ContentBlock = ReturnType<typeof readBlock>;
+export type TokenUsage = ReturnType<typeof tokenUsage>;
+export type PermissionDenial = ReturnType<typeof readDenial>;
+
+const EXCERPT_LENGTH = 200;
+
+export function parseOutboundMessage(line: string): OutboundMessage {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    return damaged("not a complete JSON value", line);
+  }
+  if (!isRecord(parsed)) return damaged("not a JSON object", line);
+  return readMessage(parsed) ?? { type: "unknown", sessionId: sessionIdOf(parsed), raw: parsed };
+}
+
+function damaged(reason: string, line: string): OutboundMessage {
+  return { type: "damaged", sessionId: undefined, reason, excerpt: line.slice(0, EXCERPT_LENGTH) };
+}
+
+function sessionIdOf(raw: JsonRecord): string | undefined {
+  return text(raw["session_id"]);
+}
+
+function readMessage(raw: JsonRecord) {
+  switch (raw["type"]) {
+    case "system":
+      return readSystem(raw);
+    case "assistant": {
+      const message = record(raw["message"]);
+      return {
+        type: "assistant" as const,
+        ...conversation(raw),
+        /** Several messages can share it: each content block is a message of its own. */
+        messageId: text(message["id"]),
+        model: text(message["model"]),
+        blocks: contentBlocks(message["content"]),
+        /** Set when the API refused and Claude Code answers instead of the model: `rate_limit`, … */
+        apiError: text(raw["error"]),
+      };
+    }
+    case "user":
+      return {
+        type: "user" as const,
+        ...conversation(raw),
+        uuid: text(raw["uuid"]),
+        blocks: contentBlocks(record(raw["message"])["content"]),
+        /** Our own message, echoed when its turn begins. */
+        isReplay: flag(raw["isReplay"]),
+        /** Written by Claude Code, such as the summary after a compaction. */
+        isSynthetic: flag(raw["isSynthetic"]),
+      };
+    // Only with `--include-partial-messages`.
+    case "stream_event":
+      return { type: "stream_event" as const, ...conversation(raw), event: streamEvent(record(raw["event"])) };
+    case "result":
+      return readResult(raw);
+    case "control_response":
+      return readControlResponse(record(raw["response"]));
+    // A request from Claude Code. The turn hangs until it is answered.
+    case "control_request": {
+      const requestId = text(raw["request_id"]);
+      if (requestId === undefined) return undefined;
+      return { type: "control_request" as const, sessionId: undefined, requestId, request: record(raw["request"]) };
+    }
+    default:
+      return undefined;
+  }
 }
 
 /** Messages of a subagent carry the id of the tool use that started it. */
-interface FromConversation extends FromSession {
-  parentToolUseId: string | undefined;
+function conversation(raw: JsonRecord) {
+  return { sessionId: sessionIdOf(raw), parentToolUseId: text(raw["parent_tool_use_id"]) };
 }
 
-/** Sent once per turn, not once per process. */
-export interface InitMessage extends FromSession {
-  type: "init";
-  model: string | undefined;
-  cwd: string | undefined;
-  permissionMode: string | undefined;
-  version: string | undefined;
-  tools: string[];
-  mcpServers: { name: string; status: string }[];
+function readSystem(raw: JsonRecord) {
+  const sessionId = sessionIdOf(raw);
+  const subtype = text(raw["subtype"]) ?? "";
+  switch (subtype) {
+    // Sent once per turn, not once per process.
+    case "init":
+      return {
+        type: "init" as const,
+        sessionId,
+        model: text(raw["model"]),
+        cwd: text(raw["cwd"]),
+        permissionMode: text(raw["permissionMode"]),
+        version: text(raw["claude_code_version"]),
+        tools: list(raw["tools"]).filter((tool) => typeof tool === "string"),
+        mcpServers: list(raw["mcp_servers"])
+          .filter(isRecord)
+          .map((server) => ({ name: text(server["name"]) ?? "", status: text(server["status"]) ?? "" })),
+      };
+    case "status":
+      return {
+        type: "status" as const,
+        sessionId,
+        /** Undefined: back to normal. */
+        status: text(raw["status"]),
+        permissionMode: text(raw["permissionMode"]),
+        compactResult: text(raw["compact_result"]),
+        compactError: text(raw["compact_error"]),
+      };
+    case "api_retry":
+      return {
+        type: "api_retry" as const,
+        sessionId,
+        attempt: number(raw["attempt"]) ?? 0,
+        maxRetries: number(raw["max_retries"]) ?? 0,
+        delayMs: number(raw["retry_delay_ms"]) ?? 0,
+        /** HTTP status; undefined without a response. */
+        status: number(raw["error_status"]),
+        error: text(raw["error"]) ?? "",
+      };
+    case "compact_boundary": {
+      const compaction = record(raw["compact_metadata"]);
+      return {
+        type: "compact_boundary" as const,
+        sessionId,
+        trigger: text(compaction["trigger"]),
+        preTokens: number(compaction["pre_tokens"]),
+        postTokens: number(compaction["post_tokens"]),
+      };
+    }
+    default:
+      return readTaskOrHook(raw, subtype, sessionId);
+  }
 }
 
-export interface AssistantMessage extends FromConversation {
-  type: "assistant";
-  /** Several messages can share it: each content block is a message of its own. */
-  messageId: string | undefined;
-  model: string | undefined;
-  blocks: ContentBlock[];
-  /** Set when the API refused and Claude Code answers instead of the model: `rate_limit`, … */
-  apiError: string | undefined;
+/** A task is a subagent or a background command. */
+function readTaskOrHook(raw: JsonRecord, subtype: string, sessionId: string | undefined) {
+  const taskId = text(raw["task_id"]);
+  if (subtype.startsWith("task_") && taskId !== undefined) {
+    return {
+      type: "task" as const,
+      sessionId,
+      event: subtype.slice("task_".length),
+      taskId,
+      taskType: text(raw["task_type"]),
+      toolUseId: text(raw["tool_use_id"]),
+      description: text(raw["description"]) ?? text(raw["summary"]) ?? "",
+      status: text(raw["status"]) ?? text(record(raw["patch"])["status"]),
+    };
+  }
+  if (!subtype.startsWith("hook_")) return undefined;
+  return {
+    type: "hook" as const,
+    sessionId,
+    event: subtype.slice("hook_".length),
+    name: text(raw["hook_name"]) ?? "",
+    hookEvent: text(raw["hook_event"]),
+    outcome: text(raw["outcome"]),
+    exitCode: number(raw["exit_code"]),
+  };
 }
 
-export interface UserMessage extends FromConversation {
-  type: "user";
-  uuid: string | undefined;
-  blocks: ContentBlock[];
-  /** Our own message, echoed when its turn begins. */
-  isReplay: boolean;
-  /** Written by Claude Code, such as the summary after a compaction. */
-  isSynthetic: boolean;
+function streamEvent(event: JsonRecord) {
+  const name = text(event["type"]) ?? "";
+  const delta = record(event["delta"]);
+  if (name === "message_start") {
+    const message = record(event["message"]);
+    const usage = tokenUsage(message["usage"]);
+    return { kind: "message-start" as const, messageId: text(message["id"]), model: text(message["model"]), usage };
+  }
+  // The final usage of one model request; no other message has it.
+  if (name === "message_delta") {
+    return { kind: "message-end" as const, stopReason: text(delta["stop_reason"]), usage: tokenUsage(event["usage"]) };
+  }
+  if (name === "message_stop") return { kind: "message-stop" as const };
+  const said = text(delta["text"]);
+  if (delta["type"] === "text_delta" && said !== undefined) return { kind: "text" as const, text: said };
+  const thought = text(delta["thinking"]);
+  if (delta["type"] === "thinking_delta" && thought !== undefined) return { kind: "thinking" as const, text: thought };
+  return { kind: "other" as const, name };
 }
 
-export type ContentBlock =
-  | { type: "text"; text: string }
-  | { type: "thinking"; text: string }
-  | { type: "tool_use"; id: string; name: string; input: JsonRecord }
-  | { type: "tool_result"; toolUseId: string; text: string; isError: boolean }
-  | { type: "other"; raw: JsonRecord };
-
-/** Only with `--include-partial-messages`. */
-export interface StreamEventMessage extends FromConversation {
-  type: "stream_event";
-  event:
-    | { kind: "message-start"; messageId: string | undefined; model: string | undefined; usage: TokenUsage }
-    | { kind: "text"; text: string }
-    | { kind: "thinking"; text: string }
-    /** The final usage of one model request; no other message has it. */
-    | { kind: "message-end"; stopReason: string | undefined; usage: TokenUsage }
-    | { kind: "message-stop" }
-    | { kind: "other"; name: string };
+function readResult(raw: JsonRecord) {
+  return {
+    type: "result" as const,
+    sessionId: sessionIdOf(raw),
+    /** `success` even when the API refused: check `isError` too. */
+    subtype: text(raw["subtype"]) ?? "",
+    isError: flag(raw["is_error"]),
+    text: text(raw["result"]) ?? "",
+    errors: list(raw["errors"]).filter((error) => typeof error === "string"),
+    numTurns: number(raw["num_turns"]) ?? 0,
+    durationMs: number(raw["duration_ms"]) ?? 0,
+    /** Cumulative over the process; newer versions include the earlier cost of a resumed session. */
+    totalCostUsd: number(raw["total_cost_usd"]) ?? 0,
+    /** Of this turn, without subagents. */
+    usage: tokenUsage(raw["usage"]),
+    denials: list(raw["permission_denials"]).filter(isRecord).map(readDenial),
+    apiStatus: number(raw["api_error_status"]),
+    terminalReason: text(raw["terminal_reason"]),
+    /** Set on a turn that Claude Code started itself, such as `task-notification` after a background command. */
+    origin: text(record(raw["origin"])["kind"]),
+  };
 }
 
-export interface StatusMessage extends FromSession {
-  type: "status";
-  /** Undefined: back to normal. */
-  status: string | undefined;
-  permissionMode: string | undefined;
-  compactResult: string | undefined;
-  compactError: string | undefined;
+function tokenUsage(value: unknown) {
+  const usage = record(value);
+  return {
+    inputTokens: number(usage["input_tokens"]) ?? 0,
+    outputTokens: number(usage["output_tokens"]) ?? 0,
+    cacheReadTokens: number(usage["cache_read_input_tokens"]) ?? 0,
+    cacheWriteTokens: number(usage["cache_creation_input_tokens"]) ?? 0,
+  };
 }
 
-export interface ApiRetryMessage extends FromSession {
-  type: "api_retry";
-  attempt: number;
-  maxRetries: number;
-  delayMs: number;
-  /** HTTP status; undefined without a response. */
-  status: number | undefined;
-  error: string;
+function readDenial(raw: JsonRecord) {
+  return {
+    toolName: text(raw["tool_name"]) ?? "",
+    toolUseId: text(raw["tool_use_id"]) ?? "",
+    input: record(raw["tool_input"]),
+  };
 }
 
-/** A subagent or a background command. */
-export interface TaskMessage extends FromSession {
-  type: "task";
-  event: string;
-  taskId: string;
-  taskType: string | undefined;
-  toolUseId: string | undefined;
-  description: string;
-  status: string | undefined;
+function readControlResponse(response: JsonRecord) {
+  const requestId = text(response["request_id"]);
+  if (requestId === undefined) return undefined;
+  const answer =
+    response["subtype"] === "error"
+      ? { ok: false as const, error: text(response["error"]) ?? "no reason given" }
+      : { ok: true as const, response: record(response["response"]) };
+  return { type: "control_response" as const, sessionId: undefined, requestId, answer };
 }
 
-export interface HookMessage extends FromSession {
-  type: "hook";
-  event: string;
-  name: string;
-  hookEvent: string | undefined;
-  outcome: string | undefined;
-  exitCode: number | undefined;
+function contentBlocks(content: unknown): ContentBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return list(content).filter(isRecord).map(readBlock);
 }
 
-export interface CompactBoundaryMessage extends FromSession {
-  type: "compact_boundary";
-  trigger: string | undefined;
-  preTokens: number | undefined;
-  postTokens: number | undefined;
+function readBlock(raw: JsonRecord) {
+  switch (raw["type"]) {
+    case "text":
+      return { type: "text" as const, text: text(raw["text"]) ?? "" };
+    case "thinking":
+      return { type: "thinking" as const, text: text(raw["thinking"]) ?? "" };
+    case "tool_use": {
+      const id = text(raw["id"]) ?? "";
+      return { type: "tool_use" as const, id, name: text(raw["name"]) ?? "", input: record(raw["input"]) };
+    }
+    case "tool_result": {
+      const toolUseId = text(raw["tool_use_id"]) ?? "";
+      return {
+        type: "tool_result" as const,
+        toolUseId,
+        text: plainText(raw["content"]),
+        isError: flag(raw["is_error"]),
+      };
+    }
+    default:
+      return { type: "other" as const, raw };
+  }
 }
 
-export interface ResultMessage extends FromSession {
-  type: "result";
-  /** `success` even when the API refused: check `isError` too. */
-  subtype: string;
-  isError: boolean;
-  text: string;
-  errors: string[];
-  numTurns: number;
-  durationMs: number;
-  /** Cumulative over the process; newer versions include the earlier cost of a resumed session. */
-  totalCostUsd: number;
-  /** Of this turn, without subagents. */
-  usage: TokenUsage;
-  denials: PermissionDenial[];
-  apiStatus: number | undefined;
-  terminalReason: string | undefined;
-  /** Set on a turn that Claude Code started itself, such as `task-notification` after a background command. */
-  origin: string | undefined;
+function plainText(content: unknown): string {
+  return contentBlocks(content)
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n");
 }
 
-export interface ControlResponseMessage {
-  type: "control_response";
-  sessionId: undefined;
-  requestId: string;
-  answer: { ok: true; response: JsonRecord } | { ok: false; error: string };
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
-/** A request from Claude Code. The turn hangs until it is answered. */
-export interface IncomingControlRequest {
-  type: "control_request";
-  sessionId: undefined;
-  requestId: string;
-  request: JsonRecord;
+function number(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+function flag(value: unknown): boolean {
+  return value === true;
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function record(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {};
 }

@@ -88,23 +88,7 @@ export function ownPart(document: RegistryDocument): OwnPart {
   return part;
 }
 
-export interface RegisteredSession {
-  sessionId: string;
-  agentId: string;
-  repoPath: string;
-  label?: string | undefined;
-  /** The session key of the chat that uses it: no task and no other chat may resume it. */
-  conversation?: string | undefined;
-  /** In ms, like all times here. */
-  createdAt?: number | undefined;
-  lastResumedAt?: number | undefined;
-  totalCostUsd?: number | undefined;
-  totalTurns?: number | undefined;
-  /** Oldest first. */
-  tasks: string[];
-  /** False: another session has replaced it for this repo and label. */
-  current: boolean;
-}
+export type RegisteredSession = NonNullable<ReturnType<typeof toRegisteredSession>>;
 
 const LABEL_MARK = "::";
 
@@ -121,12 +105,7 @@ export function registeredSessions(agentId: string, document: RegistryDocument):
   ].filter((session) => session !== undefined);
 }
 
-function toRegisteredSession(
-  agentId: string,
-  key: string,
-  record: unknown,
-  current: boolean,
-): RegisteredSession | undefined {
+function toRegisteredSession(agentId: string, key: string, record: unknown, current: boolean) {
   if (!isRecord(record)) return undefined;
   const { sessionId } = record;
   if (typeof sessionId !== "string" || sessionId === "") return undefined;
@@ -137,12 +116,17 @@ function toRegisteredSession(
     agentId,
     repoPath,
     label,
-    conversation: conversationOf(record, label),
+    /** The session key of the chat that uses it: no task and no other chat may resume it. */
+    // Earlier versions stored only the label of a chat's lane.
+    conversation: nonEmpty(record["conversation"]) ?? (label !== undefined && isChatLabel(label) ? label : undefined),
+    /** In ms, like all times here. */
     createdAt,
     lastResumedAt: toTime(record["lastResumedAt"]) ?? createdAt,
     totalCostUsd: amount(record["totalCostUsd"]),
     totalTurns: amount(record["totalTurns"]),
+    /** Oldest first. */
     tasks: taskTexts(record),
+    /** False: another session has replaced it for this repo and label. */
     current,
   };
 }
@@ -158,11 +142,6 @@ function placeOf(key: string, record: JsonRecord): { repoPath: string; label?: s
   const mark = key.indexOf(LABEL_MARK);
   if (mark <= 0) return { repoPath: key, label };
   return { repoPath: key.slice(0, mark), label: key.slice(mark + LABEL_MARK.length) };
-}
-
-/** Earlier versions stored only the label of a chat's lane. */
-function conversationOf(record: JsonRecord, label: string | undefined): string | undefined {
-  return nonEmpty(record["conversation"]) ?? (label !== undefined && isChatLabel(label) ? label : undefined);
 }
 
 /** The label of a chat is its session key, or a hash of it. */

@@ -80,11 +80,7 @@ export async function saveSession(place: RegistryPlace, options: SaveSessionOpti
   });
 }
 
-interface SavedSession {
-  sessionId: string;
-  repoPath: string;
-  label: string | undefined;
-}
+type SavedSession = Pick<SaveSessionOptions, "sessionId" | "repoPath" | "label">;
 
 /** The key of an existing entry for this place, which may use another path to the same folder. */
 function keyOf(document: RegistryDocument, repoPath: string, label: string | undefined): string | undefined {
@@ -270,16 +266,7 @@ async function listRegistries(home: string): Promise<Registry[]> {
 }
 
 /** One session as all registries describe it. */
-export interface RegisteredFacts extends Pick<
-  RegisteredSession,
-  "sessionId" | "conversation" | "createdAt" | "lastResumedAt" | "totalCostUsd" | "totalTurns"
-> {
-  /** The agent of the latest use comes first; likewise for paths and labels. */
-  agentIds: string[];
-  repoPaths: string[];
-  labels: string[];
-  lastTask?: string | undefined;
-}
+export type RegisteredFacts = ReturnType<typeof mergeRecords>;
 
 /**
  * By session id. Several registries may contain a session: another agent resumed it, or OpenClaw ran it earlier. Each
@@ -294,12 +281,13 @@ export function mergeRegistered(registries: readonly Registry[]): Map<string, Re
 
 type FiledSession = RegisteredSession & Pick<Registry, "path">;
 
-function mergeRecords(sessionId: string, records: readonly FiledSession[]): RegisteredFacts {
+function mergeRecords(sessionId: string, records: readonly FiledSession[]) {
   const latest = records.toSorted(
     (a, b) => (b.lastResumedAt ?? 0) - (a.lastResumedAt ?? 0) || Number(b.current) - Number(a.current),
   );
   return {
     sessionId,
+    /** The agent of the latest use comes first; likewise for paths and labels. */
     agentIds: unique(latest.map(({ agentId }) => agentId)),
     repoPaths: unique(latest.map(({ repoPath }) => repoPath)),
     labels: unique(latest.flatMap(({ label }) => label ?? [])),

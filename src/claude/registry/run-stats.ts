@@ -12,7 +12,6 @@
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
-import { carriesCostOver } from "../pricing.ts";
 import { type RegistryPlace, registryPath } from "./registry.ts";
 import {
   type OwnPart,
@@ -47,7 +46,11 @@ export async function updateSessionStats(place: RegistryPlace, stats: RunStats):
   const at = (place.clock ?? systemClock).now();
   await changeRegistryFile(registryPath(place), place, (document) => {
     const records = findRecords(document, sessionId);
-    if (records.length === 0) throw notRegistered(sessionId);
+    if (records.length === 0) {
+      const message = `No registry entry has the session ${sessionId}`;
+      const hint = "Save the session before its figures.";
+      throw new HoldfastError("not-found", "session-not-registered", message, { hint, data: { sessionId } });
+    }
     const own = ownPart(document);
     const run = runOf(own, runId);
     // A late report: the process has moved to another session since.
@@ -84,25 +87,20 @@ export async function readSessionCosts(place: RegistryPlace, sessionId: string):
   return { totalUsd, reportedUsd: reportedFigures(document, ownPart(document), sessionId).at(-1) ?? totalUsd };
 }
 
-interface CountedRun {
-  sessionId: string;
-  costUsd: number;
-  turns: number;
-  /** The reported cost when the process left a session, by session id. */
-  left: Record<string, number>;
-}
+type CountedRun = ReturnType<typeof toRun>;
 
 function runOf(own: OwnPart, runId: string): CountedRun | undefined {
   const run = Object.hasOwn(own.runs, runId) ? own.runs[runId] : undefined;
   return isRecord(run) ? toRun(run) : undefined;
 }
 
-function toRun(run: JsonRecord): CountedRun {
+function toRun(run: JsonRecord) {
   const left = isRecord(run["left"]) ? run["left"] : {};
   return {
     sessionId: typeof run["sessionId"] === "string" ? run["sessionId"] : "",
     costUsd: amount(run["costUsd"]) ?? 0,
     turns: amount(run["turns"]) ?? 0,
+    /** The reported cost when the process left a session, by session id. */
     left: Object.fromEntries(Object.entries(left).map(([id, cost]) => [id, amount(cost) ?? 0])),
   };
 }
@@ -144,9 +142,21 @@ function findRecords(document: RegistryDocument, sessionId: string): JsonRecord[
   return records.filter(isRecord).filter((record) => record["sessionId"] === sessionId);
 }
 
-function notRegistered(sessionId: string): HoldfastError {
-  return new HoldfastError("not-found", "session-not-registered", `No registry entry has the session ${sessionId}`, {
-    hint: "Save the session before its figures.",
-    data: { sessionId },
-  });
+const CARRIES_FROM = [2, 1, 325];
+const CARRIES_NOT_UP_TO = [2, 1, 197];
+
+/**
+ * Whether a `claude` of this version that resumes or forks a session includes the session's earlier cost in
+ * `total_cost_usd`. Measured for two versions; undefined between them and for an unreadable version.
+ */
+export function carriesCostOver(cliVersion: string): boolean | undefined {
+  const parts = cliVersion.split(".").map((part) => Number.parseInt(part, 10));
+  if (parts.length < 3 || parts.some(Number.isNaN)) return undefined;
+  if (compare(parts, CARRIES_FROM) >= 0) return true;
+  return compare(parts, CARRIES_NOT_UP_TO) <= 0 ? false : undefined;
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = [0, 1, 2].find((index) => a[index] !== b[index]) ?? 0;
+  return (a[at] ?? 0) - (b[at] ?? 0);
 }

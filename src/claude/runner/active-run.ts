@@ -8,11 +8,22 @@ import type { RunningSession } from "../native/running.ts";
 import type { SessionSelection } from "../selection/selection.ts";
 import { throwIfCancelled, timerDelay, watchForWriters } from "./leases.ts";
 import type { ClaudeEvent, ClaudeProcess, ClaudeTurn } from "./process/claude-process.ts";
+import type { ControlHost } from "./control.ts";
 import type { Reservation } from "./reservation.ts";
 import { type EventRelay, createProgressTracker } from "./run-events.ts";
 import { type RunRecordFile, toLiveSession } from "./run-files.ts";
 import type { ClaudeCodeResult, LiveSession, RunnerParts } from "./runner-contract.ts";
-import { createKeyedMutex } from "../../base/async.ts";
+import { type KeyedMutex, createKeyedMutex } from "../../base/async.ts";
+
+/** Shared by all runs of one runner. */
+export interface RunnerContext {
+  parts: RunnerParts;
+  /** By run id. */
+  runs: Map<string, ActiveRun>;
+  control: ControlHost;
+  /** Keeps tasks for one place in their order. */
+  arrivals: KeyedMutex;
+}
 
 export interface TaskRequest {
   /** As the person wrote it. */
@@ -53,7 +64,8 @@ export class ActiveRun {
   private readonly setup: ActiveRunSetup;
   private readonly line = createKeyedMutex();
   private readonly progress = createProgressTracker();
-  private readonly pumped: Promise<void>;
+  /** Resolves when every event so far has been handled. */
+  private handled = Promise.resolve();
   private readonly endWatch: () => void;
   private task: TaskRequest | undefined;
   private writes: string;
@@ -62,7 +74,6 @@ export class ActiveRun {
   /** The session that was last saved for the current task. */
   private savedSession: string | undefined;
   private isUnmarked = false;
-  private turnSeen = Promise.withResolvers<void>();
   /** Warnings that came up between tasks. */
   private readonly pendingWarnings: string[] = [];
   private version: string | undefined;
@@ -82,7 +93,11 @@ export class ActiveRun {
     this.reservation = setup.reservation;
     this.process = setup.process;
     this.writes = setup.reservation.writes;
-    this.pumped = this.pump().catch((error: unknown) => parts.log.warn("Events of Claude Code were lost", { error }));
+    this.process.listen((event) => {
+      this.handled = this.handled
+        .then(async () => await this.handle(event))
+        .catch((error: unknown) => parts.log.warn("An event of Claude Code was lost", { error }));
+    });
     const own = (): { pid: number; sessionId: string } => ({ pid: this.process.pid, sessionId: this.writes });
     this.endWatch = watchForWriters(parts.readRunning, own, (writer) => this.warnOfWriter(writer));
   }
@@ -138,7 +153,7 @@ export class ActiveRun {
   private async releaseAll(): Promise<void> {
     clearTimeout(this.idleTimer);
     await this.process.stop();
-    await this.pumped;
+    await this.handled;
     this.endWatch();
     const { parts, record, onFinish } = this.setup;
     const steps = [
@@ -159,7 +174,6 @@ export class ActiveRun {
     this.task = task;
     task.warnings.push(...this.pendingWarnings.splice(0));
     this.savedSession = undefined;
-    this.turnSeen = Promise.withResolvers();
     void record.update({ state: "busy" });
     const { timeoutMinutes, progressSeconds } = parts.configOf(this.agentId);
     const endProgress = this.progress.begin(task.relay, timerDelay(progressSeconds * 1000));
@@ -181,7 +195,7 @@ export class ActiveRun {
     try {
       const turn = await this.process.send(text, { timeoutMs });
       // The watcher receives all events of the turn, even if the registry is slow.
-      await Promise.race([this.turnSeen.promise, this.pumped]);
+      await this.handled;
       return turn;
     } catch (error) {
       throw error instanceof HoldfastError && error.code === "claude-ended" ? hasEnded(this.writes) : error;
@@ -190,25 +204,18 @@ export class ActiveRun {
     }
   }
 
-  private async pump(): Promise<void> {
-    for await (const event of this.process.events()) {
+  private async handle(event: ClaudeEvent): Promise<void> {
+    const { task } = this;
+    if (event.type === "turn-ended") {
       // A failed resume reports an id that belongs to no session.
-      if (isStaleResume(event)) {
-        this.turnSeen.resolve();
-        continue;
-      }
-      await this.followSession(event.sessionId);
-      if (event.type === "turn-ended") this.turns += event.turn.numTurns;
-      const { task } = this;
-      if (task !== undefined) {
-        if (event.type === "turn-started") await this.saveSession(task);
-        this.progress.see(event, task.relay);
-      }
-      if (event.type !== "turn-ended") continue;
-      if (event.asked) this.turnSeen.resolve();
-      // Claude Code started this turn itself, as it does when a background command ends.
-      else await this.recordCost(event.turn, []);
+      if (event.turn.outcome === "stale-resume") return;
+      this.turns += event.turn.numTurns;
     }
+    if (!WITHOUT_SESSION.has(event.type)) await this.followSession(event.sessionId);
+    if (task !== undefined && event.type === "init") await this.saveSession(task);
+    if (task !== undefined) this.progress.see(event, task.relay);
+    // Claude Code started this turn itself, as it does when a background command ends.
+    if (event.type === "turn-ended" && !event.asked) await this.recordCost(event.turn, []);
   }
 
   /** `/clear` and a fork continue under another id. */
@@ -301,9 +308,8 @@ export class ActiveRun {
   }
 }
 
-function isStaleResume(event: ClaudeEvent): boolean {
-  return event.type === "turn-ended" && event.turn.outcome === "stale-resume";
-}
+/** Their id may belong to no session: `turn-ended` follows a result, and hooks run before a resume has failed. */
+const WITHOUT_SESSION: ReadonlySet<ClaudeEvent["type"]> = new Set(["result", "hook", "unknown"]);
 
 function hasEnded(sessionId: string): HoldfastError {
   return new HoldfastError("not-found", "session-not-live", "The process of this session has ended.", {

@@ -3,6 +3,7 @@
  * folder, so only the same user can connect. One question and one answer per connection; any further
  * line from the client cancels the question.
  */
+import { once } from "node:events";
 import { chmod } from "node:fs/promises";
 import { type Server, type Socket, createConnection, createServer } from "node:net";
 import {
@@ -52,21 +53,16 @@ export async function askHost<Op extends ControlQuestion["op"]>(
   if (timeoutMs !== undefined) socket.setTimeout(timeoutMs, () => socket.destroy(noAnswer(`none in ${timeoutMs} ms`)));
   try {
     socket.write(`${JSON.stringify(question)}\n`);
-    const answer = parseAnswer(await readToEnd(socket));
-    if (!answer.ok) throw fromReport(answer.error);
-    return answer.result as ControlAnswers[Op];
+    const answer = parseAnswer((await Array.fromAsync(socket)).join(""));
+    if (answer.ok) return answer.result as ControlAnswers[Op];
+    const { kind, code, message, hint, data } = answer.error;
+    throw new HoldfastError(kind in ERROR_KINDS ? kind : "internal", code, message, { hint, data });
   } catch (error) {
     throw error instanceof HoldfastError ? error : noAnswer(errorMessage(error));
   } finally {
     cancel?.removeEventListener("abort", onCancel);
     socket.destroy();
   }
-}
-
-async function readToEnd(socket: Socket): Promise<string> {
-  let received = "";
-  for await (const chunk of socket) received += String(chunk);
-  return received;
 }
 
 const CHECK_HOST = "Check that it still runs (`holdfast cc list --running`) and try again.";
@@ -84,30 +80,22 @@ function noAnswer(why: string): HoldfastError {
   return new HoldfastError("unavailable", "run-not-reached", message, { hint: CHECK_HOST });
 }
 
-function fromReport(report: ErrorReport): HoldfastError {
-  const kind = report.kind in ERROR_KINDS ? report.kind : "internal";
-  return new HoldfastError(kind, report.code, report.message, { hint: report.hint, data: report.data });
-}
-
-/** Keeps the control socket of this process open while it has runs. */
-export interface ControlHost {
-  /** Returns the path of the socket. */
-  join(runId: string): Promise<string>;
-  leave(runId: string): Promise<void>;
-}
+export type ControlHost = ReturnType<typeof createControlHost>;
 
 /** The signal aborts when the client cancels. A client that disconnects does not cancel. */
 type ControlHandler = (question: ControlQuestion, signal: AbortSignal) => Promise<unknown>;
 
-export function createControlHost(folder: string, handle: ControlHandler): ControlHost {
+/** Keeps the control socket of this process open while it has runs. */
+export function createControlHost(folder: string, handle: ControlHandler) {
   const joined = new Set<string>();
   const server = lazy(async () => await startControlServer(folder, handle));
   return {
-    async join(runId) {
+    /** Returns the path of the socket. */
+    async join(runId: string): Promise<string> {
       joined.add(runId);
       return (await server.get()).path;
     },
-    async leave(runId) {
+    async leave(runId: string): Promise<void> {
       joined.delete(runId);
       if (joined.size > 0) return;
       const closing = server.made();
@@ -117,16 +105,11 @@ export function createControlHost(folder: string, handle: ControlHandler): Contr
   };
 }
 
-interface ControlServer {
-  readonly path: string;
-  close(): Promise<void>;
-}
-
 /** Clients send their question at once; one that stays silent is disconnected. */
 const SILENCE_MS = 10_000;
 
 /** Does not keep the process alive. */
-export async function startControlServer(folder: string, handle: ControlHandler): Promise<ControlServer> {
+export async function startControlServer(folder: string, handle: ControlHandler) {
   const path = await newSocketPath(folder);
   /** Clients that have not sent a question yet. */
   const silent = new Set<Socket>();
@@ -147,7 +130,7 @@ export async function startControlServer(folder: string, handle: ControlHandler)
   return {
     path,
     // Does not wait for open questions: one of them may be the request that ends this process.
-    close: async () => {
+    close: async (): Promise<void> => {
       server.close();
       for (const socket of silent) socket.destroy();
       await removeSocket(folder, path);
@@ -157,11 +140,7 @@ export async function startControlServer(folder: string, handle: ControlHandler)
 
 async function listen(server: Server, path: string): Promise<void> {
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(path, resolve);
-    });
-    server.removeAllListeners("error");
+    await once(server.listen(path), "listening");
     await chmod(path, PRIVATE_FILE);
   } catch (error) {
     throw fileError(error, "listen at", path);
@@ -196,7 +175,11 @@ function answerOne(socket: Socket, handle: ControlHandler): void {
 
 async function answer(line: string | undefined, handle: ControlHandler, signal: AbortSignal): Promise<ControlAnswer> {
   try {
-    if (line === undefined) throw tooLong();
+    if (line === undefined) {
+      throw new HoldfastError("usage", "control-question-too-long", "The message is longer than 4 MB.", {
+        hint: "Put the text into a file and name the file in the message.",
+      });
+    }
     return { ok: true, result: await handle(parseQuestion(line), signal) };
   } catch (error) {
     return { ok: false, error: reportError(error) };
@@ -214,11 +197,5 @@ function parseQuestion(line: string): ControlQuestion {
   }
   throw new HoldfastError("usage", "control-question-unknown", "This process does not understand the request.", {
     hint: "Both processes must run the same version of Holdfast: restart the one that runs the session.",
-  });
-}
-
-function tooLong(): HoldfastError {
-  return new HoldfastError("usage", "control-question-too-long", "The message is longer than 4 MB.", {
-    hint: "Put the text into a file and name the file in the message.",
   });
 }

@@ -100,27 +100,23 @@ async function holdLock(path: string, wait: LeaseWait): Promise<HeldLock> {
   }
 }
 
+/** Tries once, reports the holder, then waits for it. */
 async function takeFileLock(
   path: string,
-  limits: WaitLimits,
+  { signal, deadline }: WaitLimits,
   busy: (pid: number) => void,
 ): Promise<() => Promise<void>> {
-  try {
-    return await keepFileLock(path, 0, systemClock);
-  } catch (error) {
-    const holder = lockHolder(error);
-    if (holder === undefined) throw error;
-    if (limits.deadline <= performance.now()) throw waitedTooLong(holder);
-    busy(holder.pid);
-  }
-  throwIfCancelled(limits.signal);
-  const clock: Clock = { ...systemClock, sleep: async (ms) => await systemClock.sleep(ms, limits.signal) };
-  try {
-    return await keepFileLock(path, Math.max(0, limits.deadline - performance.now()), clock);
-  } catch (error) {
-    if (limits.signal?.aborted === true) throw cancelled();
-    const holder = lockHolder(error);
-    throw holder === undefined ? error : waitedTooLong(holder);
+  const clock: Clock = { ...systemClock, sleep: async (ms) => await systemClock.sleep(ms, signal) };
+  for (let timeoutMs = 0; ; timeoutMs = Math.max(0, deadline - performance.now())) {
+    try {
+      return await keepFileLock(path, timeoutMs, clock);
+    } catch (error) {
+      const holder = lockHolder(error);
+      if (holder !== undefined && performance.now() < deadline) busy(holder.pid);
+      throwIfCancelled(signal);
+      if (holder === undefined) throw error;
+      if (performance.now() >= deadline) throw waitedTooLong(holder);
+    }
   }
 }
 

@@ -4,14 +4,13 @@
  */
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
-import type { ActiveRun } from "./active-run.ts";
-import { decision } from "./choose-session.ts";
+import type { ActiveRun, RunnerContext } from "./active-run.ts";
+import { decision } from "./reservation.ts";
 import { type ControlQuestion, askHost } from "./control.ts";
 import { findWriters, laneOf, sessionInUse, sessionOfChat, toHolder } from "./leases.ts";
 import { createEventRelay } from "./run-events.ts";
-import { type RunRecord, isSessionId, readRuns, toLiveSession } from "./run-files.ts";
+import { type RunRecord, isSessionId, readRuns } from "./run-files.ts";
 import type { ClaudeCodeResult, ReadRunning, RunnerEvent, RunnerParts } from "./runner-contract.ts";
-import type { RunnerContext } from "./start-run.ts";
 
 export interface FollowUpOptions {
   /** Cancels the wait for the previous turn, or interrupts this one. */
@@ -56,7 +55,12 @@ async function sendToRun(
   if (run.sessionKey !== undefined && run.sessionKey !== sessionKey) {
     throw sessionOfChat(run.sessionId(), run.sessionKey);
   }
-  if (!run.live().persistent) throw notPersistent(run.sessionId());
+  if (!run.live().persistent) {
+    throw new HoldfastError("conflict", "session-not-persistent", "This run takes no follow-ups.", {
+      hint: "Wait for it and resume the session, or start it with --persistent.",
+      data: { sessionId: run.sessionId() },
+    });
+  }
   const relay = createEventRelay(onEvent, parts.log);
   // A slash command must be at the very start; the marker then goes before the next message.
   const message = (): string =>
@@ -131,7 +135,7 @@ async function findTargets(locksFolder: string, target: string): Promise<RunReco
 }
 
 async function killRecorded(context: RunnerContext, record: RunRecord, options: KillOptions): Promise<KilledSession[]> {
-  const { sessionId, pid = record.host.pid } = toLiveSession(record);
+  const { sessionId, pid = record.host.pid } = record;
   try {
     await killRun(context, record);
   } catch (error) {
@@ -166,7 +170,10 @@ async function killPersonsClaude(
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       if (!(await isStillThere(read, sessionId, pid))) break;
       sendSignal(pid, signal);
-      await waitUntilGone(read, sessionId, pid, graceMs);
+      const deadline = performance.now() + graceMs;
+      while (performance.now() < deadline && (await isStillThere(read, sessionId, pid))) {
+        await systemClock.sleep(POLL_MS);
+      }
     }
   }
   const left = new Set((await findWriters(read, sessionId)).map(({ pid }) => pid));
@@ -187,21 +194,9 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 
 const POLL_MS = 100;
 
-async function waitUntilGone(read: ReadRunning, sessionId: string, pid: number, graceMs: number): Promise<void> {
-  const deadline = performance.now() + graceMs;
-  while (performance.now() < deadline && (await isStillThere(read, sessionId, pid))) await systemClock.sleep(POLL_MS);
-}
-
 function notLive(id: string): HoldfastError {
   return new HoldfastError("not-found", "session-not-live", "No Holdfast process runs this session.", {
     hint: 'Resume it with `holdfast cc run --resume <id> "<task>"`; `holdfast cc list --running` shows what runs.',
     data: { id },
-  });
-}
-
-function notPersistent(sessionId: string): HoldfastError {
-  return new HoldfastError("conflict", "session-not-persistent", "This run takes no follow-ups.", {
-    hint: "Wait for it and resume the session, or start it with --persistent.",
-    data: { sessionId },
   });
 }

@@ -5,7 +5,6 @@
  */
 import { HoldfastError } from "../../base/errors.ts";
 import type { SessionSelection } from "../selection/selection.ts";
-import { chooseSession, decision } from "./choose-session.ts";
 import {
   type HeldLock,
   type LeaseWait,
@@ -86,13 +85,14 @@ export async function reserve(request: ReservationRequest): Promise<Reservation>
 async function takeLane(attempt: Attempt): Promise<HeldLock | undefined> {
   const { lane, signal, policy, onArrived } = attempt;
   const { locksFolder } = attempt.parts;
+  const isHere = (run: RunRecord): boolean => isInLane(run, lane);
   if (policy === "queue") {
-    return await queueFor(attempt, "Another run has this repo.", inLane(lane), async ({ onBusy, ...limits }) => {
-      const onWait = (holder: Holder): void => {
+    return await queueFor(attempt, "Another run has this repo.", isHere, async (limits) => {
+      const onBusy = (holder: Holder): void => {
         onArrived?.();
-        onBusy?.(holder);
+        limits.onBusy?.(holder);
       };
-      return await leaseLane(locksFolder, lane, { ...limits, onBusy: onWait });
+      return await leaseLane(locksFolder, lane, { ...limits, onBusy });
     });
   }
   try {
@@ -101,19 +101,15 @@ async function takeLane(attempt: Attempt): Promise<HeldLock | undefined> {
     const pid = lockedBy(error);
     if (pid === undefined) throw error;
     if (policy === "fork") return undefined;
-    throw sessionInUse(await describeHolder(attempt, inLane(lane), pid));
+    throw sessionInUse(await describeHolder(attempt, isHere, pid));
   }
-}
-
-function inLane(lane: Lane): (run: RunRecord) => boolean {
-  return (run) => isInLane(run, lane);
 }
 
 /** A copy of the named session, or of the one that has the lane. */
 async function planWithoutLane(attempt: Attempt): Promise<Plan> {
   const { options, lane } = attempt;
   if (options.fresh === true) return await planFresh(attempt, decision("fresh", undefined, "The repo is in use."));
-  const holder = await describeHolder(attempt, inLane(lane), 0);
+  const holder = await describeHolder(attempt, (run) => isInLane(run, lane), 0);
   const named = options.fork ?? options.resume;
   const sessionId = named ?? (await unlessChat(attempt, holder.sessionId));
   if (sessionId !== undefined) return await planFork(attempt, decision("fork", sessionId, "The repo is in use."));
@@ -126,19 +122,17 @@ async function unlessChat({ parts }: Attempt, sessionId: string | undefined): Pr
   return isChat ? undefined : sessionId;
 }
 
+/** A plan is undefined when the run had to wait: then it decides again. */
 async function planInLane(attempt: Attempt): Promise<Plan> {
   for (;;) {
-    const plan = await planOnce(attempt, await chooseSession(attempt.parts, attempt.options, attempt.lane));
+    const selection = await chooseSession(attempt.parts, attempt.options, attempt.lane);
+    const { action, sessionId } = selection;
+    if (action === "fresh" || (action !== "queue" && sessionId === undefined))
+      return await planFresh(attempt, selection);
+    if (action === "fork") return await planFork(attempt, selection);
+    const plan = await (action === "queue" ? planBesidePerson(attempt, selection) : planResume(attempt, selection));
     if (plan !== undefined) return plan;
   }
-}
-
-/** Undefined: the run had to wait, so decide again. */
-async function planOnce(attempt: Attempt, selection: SessionSelection): Promise<Plan | undefined> {
-  const { action } = selection;
-  if (action === "queue") return await planBesidePerson(attempt, selection);
-  if (action === "fresh" || selection.sessionId === undefined) return await planFresh(attempt, selection);
-  return action === "fork" ? await planFork(attempt, selection) : await planResume(attempt, selection);
 }
 
 async function planFresh({ parts }: Attempt, selection: SessionSelection): Promise<Plan> {
@@ -195,7 +189,11 @@ async function planBesidePerson(attempt: Attempt, selection: SessionSelection): 
   const { policy } = attempt;
   const { readRunning } = attempt.parts;
   const { sessionId } = selection;
-  if (sessionId === undefined) throw nothingToWaitFor(selection);
+  if (sessionId === undefined) {
+    throw new HoldfastError("locked", "repo-in-use", `The repo is in use: ${selection.reason}`, {
+      hint: "See `holdfast cc list --running`, then wait, or run beside it with --label or in a worktree.",
+    });
+  }
   if (policy === "fork") {
     if ((await unlessChat(attempt, sessionId)) !== undefined) return await planFork(attempt, selection);
     return await planFresh(attempt, decision("fresh", undefined, "The repo is in use by the session of a chat."));
@@ -207,17 +205,14 @@ async function planBesidePerson(attempt: Attempt, selection: SessionSelection): 
     return await waitForWriters(readRunning, sessionId, limits);
   });
   // The session ended after the selection was made: pause, then decide again.
-  if (!waited) await pause(attempt);
+  if (!waited) {
+    if (remainingMs(attempt) === 0) throw waitedTooLong();
+    await sleepOrCancel(PAUSE_MS, attempt.signal);
+  }
   return undefined;
 }
 
 const PAUSE_MS = 250;
-
-async function pause(attempt: Attempt): Promise<void> {
-  if (remainingMs(attempt) === 0) throw waitedTooLong();
-  await sleepOrCancel(PAUSE_MS, attempt.signal);
-}
-
 const REPEAT_MS = 30_000;
 
 /** Reports the holder when the wait begins, and again every 30 s. */
@@ -302,8 +297,82 @@ async function leaseNew({ locksFolder }: RunnerParts, sessionId: string): Promis
   return await leaseSession(locksFolder, sessionId, async () => [], { timeoutMs: 0 });
 }
 
-function nothingToWaitFor(selection: SessionSelection): HoldfastError {
-  return new HoldfastError("locked", "repo-in-use", `The repo is in use: ${selection.reason}`, {
-    hint: "See `holdfast cc list --running`, then wait, or run beside it with --label or in a worktree.",
-  });
+/**
+ * An idle persistent session holds the lane, so a task for the same lane would wait until it ends. If the
+ * selection says that the task belongs to that session, it is sent there instead. Undefined: it is not.
+ */
+export async function selectWaiting(parts: RunnerParts, options: SpawnOptions): Promise<SessionSelection | undefined> {
+  if (needsOwnProcess(options)) return undefined;
+  const lane = await laneOf(options.repoPath, options.label?.trim());
+  const state = await readLane(parts, lane, options);
+  const [first] = state.waiting;
+  if (first === undefined) return undefined;
+  // A label names exactly one session.
+  if (lane.label !== undefined) return { ...decision("continue", first, "It is open."), label: lane.label };
+  const selection = await selectInLane(parts, options, lane, state);
+  const isOpen = selection.sessionId !== undefined && state.waiting.includes(selection.sessionId);
+  return selection.action === "continue" && isOpen ? selection : undefined;
+}
+
+/** A running process cannot change its model, permissions and limits. */
+function needsOwnProcess(options: SpawnOptions): boolean {
+  const { resume, fork, fresh, model, permissionMode, allowedTools, maxBudgetUsd, maxTurns } = options;
+  const { systemPrompt, effort, onMessage } = options;
+  const settings = [model, permissionMode, allowedTools, maxBudgetUsd, maxTurns, systemPrompt, effort, onMessage];
+  return fresh === true || [resume, fork, ...settings].some((value) => value !== undefined);
+}
+
+async function chooseSession(parts: RunnerParts, options: SpawnOptions, lane: Lane): Promise<SessionSelection> {
+  if (options.fresh === true) return decision("fresh", undefined, "A fresh session was asked for.");
+  if (options.resume !== undefined) return decision("resume", options.resume, "This session was asked for.");
+  if (options.fork !== undefined) return decision("fork", options.fork, "A copy of this session was asked for.");
+  const { excluded } = await readLane(parts, lane, options);
+  return await selectInLane(parts, options, lane, { excluded, waiting: [] });
+}
+
+async function selectInLane(
+  parts: RunnerParts,
+  { task, agentId, sessionKey, candidates }: SpawnOptions,
+  { worktree, label }: Lane,
+  state: LaneState,
+): Promise<SessionSelection> {
+  return await parts.selectSession({ task, repoPath: worktree, agentId, label, sessionKey, candidates, ...state });
+}
+
+/** What runs on this machine, as seen from one lane. */
+interface LaneState {
+  /** Sessions that run in other lanes. */
+  excluded: string[];
+  /** Idle persistent sessions of this lane with the same agent and conversation. */
+  waiting: string[];
+}
+
+export async function readLane(
+  { locksFolder, readRunning }: Pick<RunnerParts, "locksFolder" | "readRunning">,
+  lane: Lane,
+  { agentId, sessionKey }: Pick<SpawnOptions, "agentId" | "sessionKey">,
+): Promise<LaneState> {
+  const excluded = new Set<string>();
+  const waiting: string[] = [];
+  for (const run of await readRuns(locksFolder)) {
+    if (run.sessionId === undefined) continue;
+    // A process and its MCP tools serve one agent and one conversation only.
+    const isForCaller = run.agentId === agentId && run.sessionKey === sessionKey;
+    if (!isInLane(run, lane)) excluded.add(run.sessionId);
+    else if (run.persistent && run.state === "idle" && isForCaller) waiting.push(run.sessionId);
+  }
+  for (const running of await readRunning()) {
+    if (running.cwd === undefined) continue;
+    const other = await laneOf(running.cwd, undefined).catch(() => undefined);
+    if (other?.worktree !== lane.worktree) excluded.add(running.sessionId);
+  }
+  return { excluded: [...excluded], waiting };
+}
+
+export function decision(
+  action: SessionSelection["action"],
+  sessionId: string | undefined,
+  reason: string,
+): SessionSelection {
+  return { action, sessionId, reason, scores: [], relevanceBy: "none" };
 }

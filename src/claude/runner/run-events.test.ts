@@ -1,6 +1,7 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
+import { parseOutboundMessage } from "../protocol/messages.ts";
 import type { ClaudeEvent } from "./process/claude-process.ts";
 import { createProgressTracker, createEventRelay } from "./run-events.ts";
 import type { RunnerEvent, ProgressSummary } from "./runner-contract.ts";
@@ -19,12 +20,17 @@ it("reports printable progress and restarts the counts with every task", async (
   };
   const end = tracker.begin(relay, 1);
   const events: ClaudeEvent[] = [
-    { type: "text", text: "Let me \u001b[2Jlook.", sessionId },
-    { type: "text", text: "from a subagent", parentToolUseId: "t0", sessionId },
-    { type: "tool-use", id: "t1", name: "Bash", input: { command: "ls \u001b[31m" }, sessionId },
-    { type: "tool-result", id: "t1", text: "no \u001b]0;title\u0007", isError: true, sessionId },
-    { type: "tool-use", id: "t2", name: "Read", input: { file_path: "/repo/a.ts" }, sessionId },
-    { type: "retry", attempt: 1, maxRetries: 10, delayMs: 500, status: 529, error: "busy", sessionId },
+    said({ type: "text", text: "Let me \u001b[2Jlook." }),
+    said({ type: "text", text: "from a subagent" }, "t0"),
+    said({ type: "tool_use", id: "t1", name: "Bash", input: { command: "ls \u001b[31m" } }),
+    parse({
+      type: "user",
+      message: {
+        content: [{ type: "tool_result", tool_use_id: "t1", content: "no \u001b]0;x\u0007", is_error: true }],
+      },
+    }),
+    said({ type: "tool_use", id: "t2", name: "Read", input: { file_path: "/repo/a.ts" } }),
+    parse({ type: "system", subtype: "api_retry", attempt: 1, error_status: 529 }),
   ];
   for (const event of events) tracker.see(event, relay);
   const report = await reported.promise;
@@ -43,6 +49,29 @@ it("reports printable progress and restarts the counts with every task", async (
   tracker.begin({ emit: (event) => again.resolve(event) }, 1);
   expect(await again.promise).toMatchObject({ progress: { toolUses: 0, retries: 0 } });
 });
+
+it("passes streamed text on once", () => {
+  const tracker = createProgressTracker();
+  const seen: RunnerEvent[] = [];
+  const relay = { emit: (event: RunnerEvent) => void seen.push(event) };
+  const streamed = (event: object): ClaudeEvent => parse({ type: "stream_event", event });
+  tracker.see(streamed({ type: "message_start", message: { id: "m1" } }), relay);
+  for (const text of ["Let ", "me look."]) tracker.see(streamed({ delta: { type: "text_delta", text } }), relay);
+  tracker.see(
+    parse({ type: "assistant", message: { id: "m1", content: [{ type: "text", text: "Let me look." }] } }),
+    relay,
+  );
+  tracker.see(parse({ type: "assistant", message: { id: "m2", content: "Not streamed." } }), relay);
+  expect(seen).toEqual(["Let ", "me look.", "Not streamed."].map((text) => ({ type: "text", text })));
+});
+
+function said(block: object, subagent?: string): ClaudeEvent {
+  return parse({ type: "assistant", message: { content: [block] }, parent_tool_use_id: subagent });
+}
+
+function parse(message: object): ClaudeEvent {
+  return parseOutboundMessage(JSON.stringify({ session_id: sessionId, ...message }));
+}
 
 const progress = (toolUses: number): RunnerEvent => {
   const summary: ProgressSummary = { elapsedMs: 0, toolUses, costUsd: 0, retries: 0, subagents: 0 };

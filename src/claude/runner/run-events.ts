@@ -5,6 +5,7 @@
  */
 import type { JsonRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
+import type { ContentBlock } from "../protocol/messages.ts";
 import type { ClaudeEvent } from "./process/claude-process.ts";
 import type { ProgressSummary, RunnerEvent } from "./runner-contract.ts";
 import { printableLine } from "../../base/text.ts";
@@ -70,24 +71,45 @@ function isMinor(event: RunnerEvent): boolean {
   return event.type === "tool" || event.type === "tool-failed" || event.type === "text";
 }
 
-export interface ProgressTracker {
-  /** Starts counting for a task and reports at intervals. Returns a function that ends the reports. */
-  begin(relay: EventRelay, everyMs: number): () => void;
-  /** Counts one event and passes it on if watchers need it. */
-  see(event: ClaudeEvent, relay: EventRelay): void;
-}
-
 const LAST_TEXT = 200;
 const TOOL_DETAIL = 120;
 
-export function createProgressTracker(): ProgressTracker {
+type ToolUse = ContentBlock & { type: "tool_use" };
+type ToolResult = ContentBlock & { type: "tool_result" };
+
+export function createProgressTracker() {
   let startedAt = performance.now();
   let summary = emptySummary();
   /** Tool names by tool use id, to name the tool that failed. */
   const tools = new Map<string, string>();
   let text = "";
+  /** Ids of messages whose text came in pieces, so the complete message adds nothing. */
+  const streamed = new Set<string>();
+  let streaming: string | undefined;
+
+  const seeText = (said: string, subagent: string | undefined, relay: EventRelay): void => {
+    if (subagent !== undefined) return;
+    text = `${text}${said}`.slice(-4 * LAST_TEXT);
+    relay.emit({ type: "text", text: said });
+  };
+  const seeTool = ({ id, name, input }: ToolUse, subagent: string | undefined, relay: EventRelay): void => {
+    const detail = toolDetail(input);
+    summary.toolUses += 1;
+    summary.lastTool = name;
+    summary.lastToolDetail = detail;
+    tools.set(id, name);
+    relay.emit({ type: "tool", name, detail, isSubagent: subagent !== undefined });
+  };
+  const seeToolResult = ({ toolUseId, isError, text: said }: ToolResult, relay: EventRelay): void => {
+    const name = tools.get(toolUseId) ?? "tool";
+    tools.delete(toolUseId);
+    if (isError)
+      relay.emit({ type: "tool-failed", name, text: printableLine(said.slice(0, 4 * LAST_TEXT), LAST_TEXT) });
+  };
+
   return {
-    begin(relay, everyMs) {
+    /** Starts counting for a task and reports at intervals. Returns a function that ends the reports. */
+    begin(relay: EventRelay, everyMs: number): () => void {
       startedAt = performance.now();
       summary = emptySummary();
       tools.clear();
@@ -100,30 +122,30 @@ export function createProgressTracker(): ProgressTracker {
       const timer = setInterval(report, everyMs).unref();
       return () => clearInterval(timer);
     },
-    see(event, relay) {
+    /** Counts one event and passes it on if watchers need it. */
+    see(event: ClaudeEvent, relay: EventRelay): void {
       switch (event.type) {
-        case "text":
-          if (event.parentToolUseId !== undefined) return;
-          text = `${text}${event.text}`.slice(-4 * LAST_TEXT);
-          relay.emit({ type: "text", text: event.text });
+        case "init":
+          streamed.clear();
           return;
-        case "tool-use": {
-          const detail = toolDetail(event.input);
-          summary.toolUses += 1;
-          summary.lastTool = event.name;
-          summary.lastToolDetail = detail;
-          tools.set(event.id, event.name);
-          relay.emit({ type: "tool", name: event.name, detail, isSubagent: event.parentToolUseId !== undefined });
+        case "stream_event":
+          if (event.event.kind === "message-start") streaming = event.event.messageId;
+          if (event.event.kind !== "text") return;
+          if (streaming !== undefined) streamed.add(streaming);
+          seeText(event.event.text, event.parentToolUseId, relay);
+          return;
+        case "assistant": {
+          const isNew = event.messageId === undefined || !streamed.has(event.messageId);
+          for (const block of event.blocks) {
+            if (block.type === "text" && isNew) seeText(block.text, event.parentToolUseId, relay);
+            if (block.type === "tool_use") seeTool(block, event.parentToolUseId, relay);
+          }
           return;
         }
-        case "tool-result":
-          if (event.isError) {
-            const name = tools.get(event.id) ?? "tool";
-            relay.emit({ type: "tool-failed", name, text: printableLine(event.text, LAST_TEXT) });
-          }
-          tools.delete(event.id);
+        case "user":
+          for (const block of event.blocks) if (block.type === "tool_result") seeToolResult(block, relay);
           return;
-        case "retry":
+        case "api_retry":
           summary.retries += 1;
           return;
         case "task":
@@ -131,9 +153,6 @@ export function createProgressTracker(): ProgressTracker {
           return;
         case "turn-ended":
           summary.costUsd += event.turn.costUsd;
-          return;
-        case "dropped":
-          relay.emit({ type: "dropped", count: event.count });
           return;
         default:
       }

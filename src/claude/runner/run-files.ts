@@ -47,16 +47,9 @@ export function laneLockFile(locksFolder: string, { worktree, label }: Lane): st
   return join(locksFolder, `repo-${hash}.lock`);
 }
 
-function runRecordFile(locksFolder: string, runId: string): string {
-  return join(locksFolder, `run-${checkSessionId(runId)}.json`);
-}
-
-function mcpConfigPath(locksFolder: string, runId: string): string {
-  return join(locksFolder, `mcp-${checkSessionId(runId)}.json`);
-}
-
-function promptPath(locksFolder: string, runId: string): string {
-  return join(locksFolder, `prompt-${checkSessionId(runId)}.txt`);
+/** `run` is the run record. */
+function runFile(folder: string, runId: string, kind: "run" | "mcp" | "prompt"): string {
+  return join(folder, `${kind}-${checkSessionId(runId)}.${kind === "prompt" ? "txt" : "json"}`);
 }
 
 /** The server's name in Claude Code: its tools are `mcp__holdfast__<tool>`. */
@@ -75,15 +68,17 @@ export async function writeMcpConfig(
   // Without `alwaysLoad` a slow server misses the first turn, and newer versions hide its tools.
   const entry = { type: "stdio", command, args, env, alwaysLoad: true };
   const text = JSON.stringify({ mcpServers: { [MCP_SERVER_NAME]: entry } });
-  return await writeRunFile(folder, mcpConfigPath(folder, runId), text);
+  return await writeRunFile(folder, runId, "mcp", text);
 }
 
 /** Returns the path. */
-export async function writePrompt(folder: string, runId: string, prompt: string): Promise<string> {
-  return await writeRunFile(folder, promptPath(folder, runId), prompt);
-}
-
-async function writeRunFile(folder: string, path: string, text: string): Promise<string> {
+export async function writeRunFile(
+  folder: string,
+  runId: string,
+  kind: "mcp" | "prompt",
+  text: string,
+): Promise<string> {
+  const path = runFile(folder, runId, kind);
   await ensurePrivateFolder(folder);
   try {
     await writeFile(path, text, { mode: PRIVATE_FILE, flag: "wx" });
@@ -94,7 +89,7 @@ async function writeRunFile(folder: string, path: string, text: string): Promise
 }
 
 export async function removeRunFiles(folder: string, runId: string): Promise<void> {
-  for (const path of [mcpConfigPath(folder, runId), promptPath(folder, runId)]) await removeFile(path);
+  for (const kind of ["mcp", "prompt"] as const) await removeFile(runFile(folder, runId, kind));
 }
 
 async function removeFile(path: string): Promise<void> {
@@ -133,22 +128,18 @@ export interface RunRecord extends Omit<LiveSession, "repoPath" | "hostPid" | "i
   socket?: string | undefined;
 }
 
-/** Updates the record of one run. A removed record never comes back. */
-export interface RunRecordFile {
-  current(): RunRecord;
-  update(change: Partial<RunRecord>): Promise<void>;
-  remove(): Promise<void>;
-}
+export type RunRecordFile = Awaited<ReturnType<typeof createRunRecord>>;
 
-export async function createRunRecord(locksFolder: string, first: RunRecord): Promise<RunRecordFile> {
+/** Updates the record of one run. A removed record never comes back. */
+export async function createRunRecord(locksFolder: string, first: RunRecord) {
   let record = first;
   let isRemoved = false;
   /** One write at a time, so an older state never replaces a newer one. */
   let writing = writeRun(locksFolder, first);
   await writing;
   return {
-    current: () => record,
-    update: async (change) => {
+    current: (): RunRecord => record,
+    update: async (change: Partial<RunRecord>): Promise<void> => {
       record = { ...record, ...change };
       // The record only informs other processes: a failed write must not stop the run.
       writing = writing.then(async () => {
@@ -156,17 +147,17 @@ export async function createRunRecord(locksFolder: string, first: RunRecord): Pr
       });
       await writing;
     },
-    remove: async () => {
+    remove: async (): Promise<void> => {
       isRemoved = true;
       await writing;
-      await removeFile(runRecordFile(locksFolder, record.runId));
+      await removeFile(runFile(locksFolder, record.runId, "run"));
     },
   };
 }
 
 async function writeRun(locksFolder: string, record: RunRecord): Promise<void> {
   await ensurePrivateFolder(locksFolder);
-  await writeFileDurable(runRecordFile(locksFolder, record.runId), JSON.stringify(record));
+  await writeFileDurable(runFile(locksFolder, record.runId, "run"), JSON.stringify(record));
 }
 
 /** The runs of living processes, oldest first. */
@@ -209,7 +200,7 @@ function isRunRecord(value: unknown): value is RunRecord {
 
 async function discard(locksFolder: string, { runId, socket }: RunRecord): Promise<void> {
   await removeRunFiles(locksFolder, runId);
-  await removeFile(runRecordFile(locksFolder, runId));
+  await removeFile(runFile(locksFolder, runId, "run"));
   if (socket !== undefined) await removeSocket(locksFolder, socket);
 }
 
@@ -218,21 +209,8 @@ export function isInLane(record: RunRecord, lane: Lane): boolean {
 }
 
 export function toLiveSession(record: RunRecord): LiveSession {
+  const { schema: _schema, sessionKey: _key, socket: _socket, worktree, host, ...shown } = record;
   const self = currentProcess();
-  return {
-    runId: record.runId,
-    sessionId: record.sessionId,
-    agentId: record.agentId,
-    repoPath: record.worktree,
-    label: record.label,
-    task: record.task,
-    persistent: record.persistent,
-    state: record.state,
-    startedAt: record.startedAt,
-    budgetUsd: record.budgetUsd,
-    spentUsd: record.spentUsd,
-    hostPid: record.host.pid,
-    pid: record.pid,
-    isLocal: record.host.pid === self.pid && record.host.startedAt === self.startedAt,
-  };
+  const isLocal = host.pid === self.pid && host.startedAt === self.startedAt;
+  return { ...shown, repoPath: worktree, hostPid: host.pid, isLocal };
 }

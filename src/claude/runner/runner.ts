@@ -2,16 +2,15 @@
  * The runner: tasks for Claude Code, one writer per session, one run per lane. One runner per Holdfast
  * process; all processes of a home share the same locks.
  *
- * A task goes through spawn.ts (the steps) → choose-session.ts (which session) → reservation.ts (locks) →
- * start-run.ts (process and cost) → active-run.ts (one running process) → process/ (stream-json).
+ * A task goes through spawn.ts (the steps, the process and its cost) → reservation.ts (which session, locks) →
+ * active-run.ts (one running process) → process/ (stream-json).
  */
 import { currentProcess } from "../../base/processes.ts";
-import type { ActiveRun } from "./active-run.ts";
+import type { ActiveRun, RunnerContext } from "./active-run.ts";
 import { createControlHost } from "./control.ts";
 import {
   type FollowUpOptions,
   type KillOptions,
-  type KilledSession,
   answerQuestion,
   findRun,
   interruptRun,
@@ -21,31 +20,11 @@ import {
 import { reserve } from "./reservation.ts";
 import { createEventRelay } from "./run-events.ts";
 import { createRunRecord, readRuns, toLiveSession } from "./run-files.ts";
-import type { ClaudeCodeResult, LiveSession, RunnerParts, SpawnOptions } from "./runner-contract.ts";
+import type { ClaudeCodeResult, RunnerParts, SpawnOptions } from "./runner-contract.ts";
 import { runInBestSession } from "./spawn.ts";
-import type { RunnerContext } from "./start-run.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 
-export interface ClaudeRunner {
-  /** Rejects only before anything was sent; afterwards every end is an outcome of the result. */
-  spawnClaudeCode(options: SpawnOptions): Promise<ClaudeCodeResult>;
-  /** Sends to a persistent session of any Holdfast process. */
-  sendFollowUpAndWait(sessionId: string, text: string, options?: FollowUpOptions): Promise<ClaudeCodeResult>;
-  /** Interrupts a running turn, then ends the process. False: this process does not run the session. */
-  stopPersistentSession(sessionId: string): Promise<boolean>;
-  /** Ends all runs of a session id or a repo, in any Holdfast process. */
-  killClaudeCode(target: string, options?: KillOptions): Promise<KilledSession[]>;
-  /** Ends the running turn and keeps the process. False: no turn was running. */
-  interruptClaudeCode(sessionId: string): Promise<boolean>;
-  /** Runs `action` as the only writer of a session, for a person who opens it with `cc attach`. */
-  withSession<T>(options: WithSessionOptions, action: () => Promise<T>): Promise<T>;
-  /** The runs of this process, by run id. */
-  readonly activeSpawns: ReadonlyMap<string, ActiveRun>;
-  /** The runs of all Holdfast processes of this home. */
-  getAllLiveSessions(): Promise<LiveSession[]>;
-  /** Cancels all waits and ends every `claude` of this process. */
-  stopAllClaudeCode(): Promise<void>;
-}
+export type ClaudeRunner = ReturnType<typeof createClaudeRunner>;
 
 interface WithSessionOptions {
   sessionId: string;
@@ -58,7 +37,7 @@ interface WithSessionOptions {
   onEvent?: SpawnOptions["onEvent"];
 }
 
-export function createClaudeRunner(parts: RunnerParts): ClaudeRunner {
+export function createClaudeRunner(parts: RunnerParts) {
   const runs = new Map<string, ActiveRun>();
   const spawning = new Set<Promise<unknown>>();
   let closing = new AbortController();
@@ -71,8 +50,10 @@ export function createClaudeRunner(parts: RunnerParts): ClaudeRunner {
     }),
   };
   return {
-    activeSpawns: runs,
-    async spawnClaudeCode(options) {
+    /** The runs of this process, by run id. */
+    activeSpawns: runs as ReadonlyMap<string, ActiveRun>,
+    /** Rejects only before anything was sent; afterwards every end is an outcome of the result. */
+    async spawnClaudeCode(options: SpawnOptions): Promise<ClaudeCodeResult> {
       const signals = [closing.signal, options.signal].filter((signal) => signal !== undefined);
       const spawned = runInBestSession(context, { ...options, signal: AbortSignal.any(signals) });
       spawning.add(spawned);
@@ -82,17 +63,26 @@ export function createClaudeRunner(parts: RunnerParts): ClaudeRunner {
         spawning.delete(spawned);
       }
     },
-    sendFollowUpAndWait: async (sessionId, text, options = {}) => await sendFollowUp(context, sessionId, text, options),
-    async stopPersistentSession(sessionId) {
+    /** Sends to a persistent session of any Holdfast process. */
+    sendFollowUpAndWait: async (sessionId: string, text: string, options: FollowUpOptions = {}) =>
+      await sendFollowUp(context, sessionId, text, options),
+    /** Interrupts a running turn, then ends the process. False: this process does not run the session. */
+    async stopPersistentSession(sessionId: string): Promise<boolean> {
       const run = findRun(context, sessionId);
       if (run !== undefined) await run.end();
       return run !== undefined;
     },
-    interruptClaudeCode: async (sessionId) => await interruptRun(context, sessionId),
-    killClaudeCode: async (target, options = {}) => await killSessions(context, target, options),
-    withSession: async (options, action) => await withSession(parts, options, action),
+    /** Ends the running turn and keeps the process. False: no turn was running. */
+    interruptClaudeCode: async (sessionId: string) => await interruptRun(context, sessionId),
+    /** Ends all runs of a session id or a repo, in any Holdfast process. */
+    killClaudeCode: async (target: string, options: KillOptions = {}) => await killSessions(context, target, options),
+    /** Runs `action` as the only writer of a session, for a person who opens it with `cc attach`. */
+    withSession: async <T>(options: WithSessionOptions, action: () => Promise<T>) =>
+      await withSession(parts, options, action),
+    /** The runs of all Holdfast processes of this home. */
     getAllLiveSessions: async () => (await readRuns(parts.locksFolder)).map(toLiveSession),
-    async stopAllClaudeCode() {
+    /** Cancels all waits and ends every `claude` of this process. */
+    async stopAllClaudeCode(): Promise<void> {
       closing.abort();
       closing = new AbortController();
       await endAll(runs);

@@ -171,42 +171,31 @@ function rounded(points: number): number {
 }
 
 /** One candidate in the table of `holdfast cc select`. Texts are safe to print. */
-export interface SelectionRow {
-  sessionId: string;
-  /** Title or first message. */
-  candidate: string;
-  score: number;
-  factors: ScoreFactors;
-  /** 0 to 1. */
-  relevance: number;
-  reasoning: string;
-  /** One line each. */
-  evidence: string[];
-  verdict: "chosen" | "not eligible" | "score too low" | "not the best";
-  /** Why it is not eligible. */
-  ceiling?: string | undefined;
-}
+export type SelectionRow = ReturnType<typeof explainSelection>[number];
 
 /** Best first. A selection without scores, such as one by label, has no rows. */
-export function explainSelection(selection: SessionSelection, sessions: readonly DiscoveredSession[]): SelectionRow[] {
+export function explainSelection(selection: SessionSelection, sessions: readonly DiscoveredSession[]) {
   const byId = new Map(sessions.map((session) => [session.sessionId, session]));
   return selection.scores.map((score) => {
     const session = byId.get(score.sessionId);
     return {
       sessionId: score.sessionId,
+      /** Title or first message. */
       candidate: printableLine(session?.title ?? session?.firstMessage ?? "", 60),
       score: score.score,
       factors: score.factors,
+      /** 0 to 1. */
       relevance: score.relevance.relevance,
       reasoning: printableLine(score.relevance.reasoning, 160),
       evidence: score.evidence.map(({ text }) => printableLine(text, 160)),
       verdict: verdictOf(score, selection),
+      /** Why it is not eligible. */
       ceiling: score.ceiling === undefined ? undefined : printableLine(score.ceiling, 160),
     };
   });
 }
 
-function verdictOf(score: SessionScore, selection: SessionSelection): SelectionRow["verdict"] {
+function verdictOf(score: SessionScore, selection: SessionSelection) {
   if (score.sessionId === selection.sessionId && selection.action !== "queue") return "chosen";
   if (score.ceiling !== undefined) return "not eligible";
   return score.recommendation === "resume" ? "not the best" : "score too low";

@@ -27,7 +27,10 @@ export async function selectSession(
   project: SelectionProject,
   options: SelectOptions = {},
 ): Promise<SessionSelection> {
-  if (task.trim() === "") throw emptyTask();
+  if (task.trim() === "") {
+    const hint = "Say in one sentence what should be done.";
+    throw new HoldfastError("usage", "task-empty", "No task given.", { hint });
+  }
   const sessions = knownSessions(project, options);
   const { waiting = [], excluded = [], label, onRunning } = options;
   if (label !== undefined && label !== "") return selectByLabel(label, agentId, sessions, options);
@@ -258,10 +261,4 @@ function nameOf(session: DiscoveredSession): string {
   if (session.conversation !== undefined) return `the session of a chat (${id})`;
   const title = printableLine(session.title ?? session.firstMessage, 50);
   return title === "" ? `session ${id}` : `"${title}" (${id})`;
-}
-
-function emptyTask(): HoldfastError {
-  return new HoldfastError("usage", "task-empty", "No task given.", {
-    hint: "Say in one sentence what should be done.",
-  });
 }

@@ -8,7 +8,7 @@ import type { Flags } from "../command.ts";
 import { type Setup, loadSetup, withExistingAgent } from "../context.ts";
 import { flexible, formatAge, printJson, printTable, right, talk } from "../output.ts";
 import { findRunningGateway } from "../gateway-client.ts";
-import { sessionTitle, shortPath } from "./cc/session-view.ts";
+import { sessionTitle, shortPath } from "./cc/claude-side.ts";
 import { shortId } from "../../base/ids.ts";
 import { listAgentIds } from "../../compose/agent.ts";
 import { openClaudeSide } from "../../compose/claude.ts";

@@ -13,7 +13,7 @@ import {
   originCell,
   runningText,
   shortPath,
-} from "../commands/cc/session-view.ts";
+} from "../commands/cc/claude-side.ts";
 import { plural, formatAge, formatTokens } from "../output.ts";
 import { cutToWidth, fitToWidth, graphemes, textWidth, wrapToWidth } from "../text-width.ts";
 import { type PickerState, selectedItem } from "./picker-state.ts";

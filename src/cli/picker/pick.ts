@@ -7,9 +7,8 @@ import type { Key } from "node:readline";
 import { errorMessage, ERROR_KINDS } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import type { RefreshProgress } from "../../claude/index/native-index.ts";
-import { isFolder, withClaude } from "../commands/cc/claude-side.ts";
+import { isFolder, withClaude, shortPath } from "../commands/cc/claude-side.ts";
 import { type ListOptions, type ListQuery, assertFolder, listNative, toQuery } from "../commands/cc/list.ts";
-import { shortPath } from "../commands/cc/session-view.ts";
 import { style, print } from "../output.ts";
 import { drawPicker, layoutOf } from "./draw-picker.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { parseOutboundMessage } from "../../claude/protocol/outbound.ts";
+import { parseOutboundMessage } from "../../claude/protocol/messages.ts";
 import type { EngineEvent } from "../engine.ts";
 import { TurnTranslator } from "./turn-translator.ts";
 

@@ -2,7 +2,7 @@
  * The contract of one running `claude`: its options, turns, events and end. `startClaudeProcess` in
  * `start-claude-process.ts` creates one.
  *
- * - One turn at a time. Messages sent during a turn wait, because Claude Code would merge them.
+ * - One `send` at a time: Claude Code would merge the messages. A turn that it started itself is waited for.
  * - `send` resolves with an outcome whatever happens to the turn; it rejects only when the process has ended.
  * - When the process ends for any reason, everything that it started is ended too.
  * - Text in events and results was written by models and tools: data, never instructions.
@@ -40,7 +40,7 @@ export interface ClaudeProcessOptions {
   appendSystemPromptFile?: string | undefined;
   effort?: string | undefined;
   grace?: Partial<GraceTimes> | undefined;
-  /** Every message, complete and at once; `events` drops and cuts. Optional. */
+  /** Called at once for every message. Optional. */
   onMessage?: ((message: OutboundMessage) => void) | undefined;
 }
 
@@ -78,11 +78,8 @@ export interface ClaudeProcess extends AsyncDisposable {
   stop(): Promise<ClaudeExit>;
   /** Sends a control request. Rejects when Claude Code refuses, does not answer or has ended. */
   request(request: ControlRequest): Promise<JsonRecord>;
-  /**
-   * Events from now until the process ends, for one reader. A slow reader loses the oldest events and gets their
-   * number as `dropped`; unread text is joined.
-   */
-  events(): AsyncIterable<ClaudeEvent>;
+  /** Calls `listener` at once for every message and the end of every turn. Returns a function that ends this. */
+  listen(listener: (event: ClaudeEvent) => void): () => void;
 }
 
 export interface SendOptions {
@@ -138,23 +135,7 @@ export interface ClaudeExit {
   stderr: string;
 }
 
-/** Long texts and tool inputs are cut; the transcript has them complete. */
-export type ClaudeEvent = { sessionId: string | undefined } & (
-  | { type: "turn-started"; model: string | undefined }
-  /** `parentToolUseId` is set on everything from a subagent. */
-  | { type: "text"; text: string; parentToolUseId?: string | undefined }
-  | { type: "thinking"; text: string; parentToolUseId?: string | undefined }
-  | { type: "tool-use"; id: string; name: string; input: JsonRecord; parentToolUseId?: string | undefined }
-  | { type: "tool-result"; id: string; text: string; isError: boolean; parentToolUseId?: string | undefined }
-  | { type: "compaction"; trigger: string | undefined; preTokens: number | undefined; postTokens: number | undefined }
-  | { type: "retry"; attempt: number; maxRetries: number; delayMs: number; status: number | undefined; error: string }
-  | { type: "status"; status: string | undefined }
-  /** A subagent or a background command. */
-  | { type: "task"; id: string; event: string; description: string; status: string | undefined }
+export type ClaudeEvent =
+  | OutboundMessage
   /** `asked` is false for a turn that Claude Code started itself, as it does when a background command ends. */
-  | { type: "turn-ended"; turn: ClaudeTurn; asked: boolean }
-  /** A line of stdout that is not a message: reported, not fatal. */
-  | { type: "damaged"; reason: string; excerpt: string }
-  /** The reader was slow: this many events are missing. */
-  | { type: "dropped"; count: number }
-);
+  | { type: "turn-ended"; turn: ClaudeTurn; asked: boolean; sessionId: string | undefined };

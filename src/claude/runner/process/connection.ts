@@ -2,28 +2,22 @@
  * The pipes of one `claude`: lines in, messages out, control requests with their answers. Turns are
  * handled elsewhere. A broken pipe shows as the end of the process, never as an exception.
  */
+import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
 import type { JsonRecord } from "../../../base/json-record.ts";
 import { MAX_LINE_BYTES, encodeLine } from "../../../base/jsonl.ts";
-import type { ControlRequest, ControlResponseMessage, OutboundMessage } from "../../protocol/messages.ts";
-import { parseOutboundMessage } from "../../protocol/outbound.ts";
+import {
+  type ControlRequest,
+  type ControlResponseMessage,
+  type OutboundMessage,
+  parseOutboundMessage,
+} from "../../protocol/messages.ts";
 import type { ClaudeExit } from "./claude-process.ts";
 import { type LeashOptions, startOnLeash } from "./leash.ts";
 
-export interface Connection {
-  readonly pid: number;
-  /** The uuid comes back when the message's turn begins (`--replay-user-messages`). */
-  sendMessage(text: string, uuid: string): void;
-  request(request: ControlRequest): Promise<JsonRecord>;
-  closeInput(): void;
-  signal(signal: "SIGINT" | "SIGTERM"): void;
-  /** Ends the process and everything it started with SIGKILL. */
-  kill(): void;
-  /** Resolves when the process and everything it started are gone and the last message was delivered. */
-  readonly ended: Promise<ClaudeExit>;
-}
+export type Connection = ReturnType<typeof openConnection>;
 
 const ANSWER_TIMEOUT_MS = 10_000;
 const STDERR_LENGTH = 4000;
@@ -33,7 +27,7 @@ const DRAIN_MS = 2000;
 type ControlAnswer = ControlResponseMessage["answer"];
 const HAS_ENDED: ControlAnswer = { ok: false, error: "the process has ended" };
 
-export function openConnection(options: LeashOptions, onMessage: (message: OutboundMessage) => void): Connection {
+export function openConnection(options: LeashOptions, onMessage: (message: OutboundMessage) => void) {
   const program = startOnLeash(options);
   if (program === undefined) {
     throw new HoldfastError("unavailable", "claude-start-failed", `Cannot start ${options.program}.`, {
@@ -98,10 +92,11 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
 
   return {
     pid: program.pid,
-    sendMessage: (text, uuid) => {
+    /** The uuid comes back when the message's turn begins (`--replay-user-messages`). */
+    sendMessage: (text: string, uuid: string): void => {
       write({ type: "user", message: { role: "user", content: text }, parent_tool_use_id: null, uuid });
     },
-    async request(request) {
+    async request(request: ControlRequest): Promise<JsonRecord> {
       const answer = stdin.writable ? await ask(request) : HAS_ENDED;
       if (answer.ok) return answer.response;
       throw new HoldfastError("unavailable", "claude-control-failed", `${request.subtype}: ${answer.error}`, {
@@ -110,8 +105,10 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
       });
     },
     closeInput: () => void stdin.end(),
-    signal: (signal) => void child.kill(signal),
+    signal: (signal: "SIGINT" | "SIGTERM") => void child.kill(signal),
+    /** Ends the process and everything it started with SIGKILL. */
     kill: () => void program.release(),
+    /** Resolves when the process and everything it started are gone and the last message was delivered. */
     ended,
   };
 }
@@ -137,17 +134,10 @@ export type NdjsonLine =
   /** Longer than the limit, and dropped. */
   | { kind: "oversized"; bytes: number };
 
-interface NdjsonReader {
-  /** Returns every line that the chunk completes. */
-  push(chunk: Buffer): NdjsonLine[];
-  /** Returns the rest. */
-  end(): NdjsonLine[];
-}
-
 const NEWLINE = 0x0a;
 
 /** Splits chunks into lines with bounded memory. Every problem with a line is reported. */
-export function createNdjsonReader(maxLineBytes: number = MAX_LINE_BYTES): NdjsonReader {
+export function createNdjsonReader(maxLineBytes: number = MAX_LINE_BYTES) {
   let parts: Buffer[] = [];
   let length = 0;
 
@@ -161,12 +151,13 @@ export function createNdjsonReader(maxLineBytes: number = MAX_LINE_BYTES): Ndjso
     parts = [];
     length = 0;
     if (size > maxLineBytes) return [{ kind: "oversized", bytes: size }];
-    const { text, lossy } = decode(bytes);
-    return text.trim() === "" ? [] : [{ kind, text, lossy }];
+    const text = bytes.toString("utf8").trimEnd();
+    return text === "" ? [] : [{ kind, text, lossy: !isUtf8(bytes) }];
   };
 
   return {
-    push(chunk) {
+    /** Returns every line that the chunk completes. */
+    push(chunk: Buffer): NdjsonLine[] {
       const lines: NdjsonLine[] = [];
       let from = 0;
       for (let newline = chunk.indexOf(NEWLINE); newline !== -1; newline = chunk.indexOf(NEWLINE, from)) {
@@ -177,20 +168,7 @@ export function createNdjsonReader(maxLineBytes: number = MAX_LINE_BYTES): Ndjso
       collect(chunk.subarray(from));
       return lines;
     },
-    end: () => take("unterminated"),
+    /** Returns the rest. */
+    end: (): NdjsonLine[] => take("unterminated"),
   };
-}
-
-const strict = new TextDecoder("utf-8", { fatal: true });
-
-function decode(bytes: Buffer): { text: string; lossy: boolean } {
-  try {
-    return { text: withoutReturn(strict.decode(bytes)), lossy: false };
-  } catch {
-    return { text: withoutReturn(bytes.toString("utf8")), lossy: true };
-  }
-}
-
-function withoutReturn(line: string): string {
-  return line.endsWith("\r") ? line.slice(0, -1) : line;
 }

@@ -13,20 +13,11 @@
  *
  * A shell drops environment variables with a dot or a dash in their name.
  */
-import type { ChildProcess } from "node:child_process";
-import type { Duplex, Readable, Writable } from "node:stream";
+import type { Duplex } from "node:stream";
 import { nodeChildProcess } from "../../../base/builtin.ts";
 import { randomIds } from "../../../base/ids.ts";
 
-export interface LeashedProgram {
-  child: ChildProcess;
-  pid: number;
-  stdin: Writable;
-  stdout: Readable;
-  stderr: Readable;
-  /** Ends all remaining processes. Resolves when they are gone. */
-  release(): Promise<void>;
-}
+export type LeashedProgram = NonNullable<ReturnType<typeof startOnLeash>>;
 
 export interface LeashOptions {
   /** An absolute path. */
@@ -87,7 +78,8 @@ done
 kill -KILL -- "-$group"
 `;
 
-export function startOnLeash(options: LeashOptions): LeashedProgram | undefined {
+/** Undefined when the program could not be started. */
+export function startOnLeash(options: LeashOptions) {
   const mark = randomIds.uuid();
   const child = nodeChildProcess().spawn(
     "/bin/sh",
@@ -104,19 +96,11 @@ export function startOnLeash(options: LeashOptions): LeashedProgram | undefined 
   const leash = child.stdio[LEASH] as Duplex | null | undefined;
   // The child emits `error` if it could not start; a missing pid tells us the same.
   child.on("error", () => undefined);
-  if (
-    pid === undefined ||
-    stdin === null ||
-    stdout === null ||
-    stderr === null ||
-    leash === undefined ||
-    leash === null
-  ) {
-    return undefined;
-  }
+  if (pid === undefined || !stdin || !stdout || !stderr || !leash) return undefined;
   return { child, pid, stdin, stdout, stderr, release: createRelease(leash, pid) };
 }
 
+/** Returns a function that ends all remaining processes and resolves when they are gone. */
 function createRelease(leash: Duplex, group: number): () => Promise<void> {
   // The watcher's end of the pipe closes when the watcher exits, after its work is done.
   const watcherGone = new Promise<void>((resolve) => void leash.once("close", resolve));

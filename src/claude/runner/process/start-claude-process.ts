@@ -5,10 +5,16 @@
 import { statSync } from "node:fs";
 import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
-import type { ClaudeExit, ClaudeProcess, ClaudeProcessOptions, ClaudeTurn, GraceTimes } from "./claude-process.ts";
+import type {
+  ClaudeEvent,
+  ClaudeExit,
+  ClaudeProcess,
+  ClaudeProcessOptions,
+  ClaudeTurn,
+  GraceTimes,
+} from "./claude-process.ts";
 import { claudeArguments, claudeEnvironment, findProgram } from "./command-line.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { createEventChannel, createEventReader } from "./process-events.ts";
 import { type RunningTurn, type TurnEnding, createCostMeter, createTurnKeeper } from "./turns.ts";
 import { TOO_LATE, within } from "../../../base/async.ts";
 
@@ -20,15 +26,14 @@ const ASK_AGAIN_MS = 300;
 export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess {
   const env = options.env ?? process.env;
   const grace = { ...DEFAULT_GRACE, ...options.grace };
-  const channel = createEventChannel();
-  const readEvents = createEventReader();
-  const line = createLine();
+  const listeners = new Set<(event: ClaudeEvent) => void>();
+  const publish = (event: ClaudeEvent): void => listeners.forEach((listener) => listener(event));
   let exit: ClaudeExit | undefined;
   let stopping: Promise<ClaudeExit> | undefined;
 
   const turns = createTurnKeeper({
     costs: createCostMeter(options.resumedCostUsd),
-    publish: (event) => channel.publish(event),
+    publish,
     isOpen: () => stopping === undefined && exit === undefined,
   });
   const connection = openConnection(
@@ -40,14 +45,13 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
     },
     (message) => {
       options.onMessage?.(message);
-      for (const event of readEvents(message)) channel.publish(event);
+      publish(message);
       turns.take(message);
     },
   );
   const ended = connection.ended.then((result) => {
     exit = result;
     turns.breakOff(result);
-    channel.close();
     return result;
   });
 
@@ -93,31 +97,18 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
       return turns.current === undefined ? "idle" : "busy";
     },
     ended,
-    send: async (text, sending = {}) => await line.run(async () => await runTurn(text, sending.timeoutMs)),
+    send: async (text, sending = {}) => await runTurn(text, sending.timeoutMs),
     interrupt: async () => {
       if (exit !== undefined) return "process-ended";
       return turns.current === undefined ? "idle" : await interruptTurn(turns.current, "interrupted");
     },
     stop: async () => await (stopping ??= stop()),
     request: async (request) => await connection.request(request),
-    events: () => channel.subscribe(),
-    [Symbol.asyncDispose]: async () => void (await (stopping ??= stop())),
-  };
-}
-
-/** Runs tasks in order. The first one begins synchronously, so it can be interrupted at once. */
-function createLine(): { run<T>(task: () => Promise<T>): Promise<T> } {
-  let last: Promise<unknown> | undefined;
-  return {
-    async run(task) {
-      const own = last === undefined ? task() : last.then(task, task);
-      last = own;
-      try {
-        return await own;
-      } finally {
-        if (last === own) last = undefined;
-      }
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
+    [Symbol.asyncDispose]: async () => void (await (stopping ??= stop())),
   };
 }
 

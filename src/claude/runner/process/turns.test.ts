@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { parseOutboundMessage } from "../../protocol/outbound.ts";
+import { parseOutboundMessage } from "../../protocol/messages.ts";
 import type { ClaudeEvent, ClaudeTurn } from "./claude-process.ts";
 import { createTurnKeeper, createCostMeter } from "./turns.ts";
 

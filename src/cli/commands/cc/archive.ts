@@ -3,8 +3,7 @@ import { ERROR_KINDS } from "../../../base/errors.ts";
 import type { ArchiveReport } from "../../../claude/archive/archive-sessions.ts";
 import { invalidOption } from "../../command.ts";
 import { plural, print, printJson, talk } from "../../output.ts";
-import { type ClaudeOptions, withClaude, progressLine } from "./claude-side.ts";
-import { shortPath } from "./session-view.ts";
+import { type ClaudeOptions, withClaude, progressLine, shortPath } from "./claude-side.ts";
 import { shortId } from "../../../base/ids.ts";
 import type { ClaudeSide } from "../../../compose/claude.ts";
 

@@ -40,7 +40,15 @@ async function runAsOnlyWriter(side: ClaudeSide, session: DiscoveredSession, res
   try {
     return await runner.withSession(lease, async () => await runInTerminal(resume, session));
   } catch (error) {
-    throw isTaken(error) ? taken(error, sessionId) : error;
+    if (!(error instanceof HoldfastError) || error.code !== "session-in-use") throw error;
+    const { agentId, task } = error.data;
+    const who = typeof agentId === "string" ? ` Agent ${agentId}: ${String(task)}` : "";
+    const id = shortId(sessionId);
+    throw new HoldfastError("locked", error.code, `${error.message}${who}`, {
+      hint: `Wait until it is free, end it (holdfast cc kill ${id}), or open a copy (holdfast cc attach ${id} --fork).`,
+      data: error.data,
+      cause: error,
+    });
   }
 }
 
@@ -84,20 +92,6 @@ function belongsToChat({ sessionId, conversation = "" }: DiscoveredSession): Hol
   return new HoldfastError(kind, code, message, {
     hint: `Open a copy (holdfast cc attach ${id} --fork), or open the session itself with --chat: the agent then sees what you write.`,
     data,
-  });
-}
-
-function isTaken(error: unknown): error is HoldfastError {
-  return error instanceof HoldfastError && error.code === "session-in-use";
-}
-
-function taken(error: HoldfastError, sessionId: string): HoldfastError {
-  const { agentId, task } = error.data;
-  const who = typeof agentId === "string" ? ` Agent ${agentId}: ${String(task)}` : "";
-  return new HoldfastError("locked", error.code, `${error.message}${who}`, {
-    hint: `Wait until it is free, end it (holdfast cc kill ${shortId(sessionId)}), or open a copy (holdfast cc attach ${shortId(sessionId)} --fork).`,
-    data: error.data,
-    cause: error,
   });
 }
 

@@ -1,13 +1,18 @@
-/** What every `cc` command starts with: the Claude Code side of the agent, the folder and a progress line. */
+/**
+ * What the `cc` commands share: the Claude Code side of the agent, the folder, a progress line, and texts about a
+ * session, which callers make printable.
+ */
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
+import { homedir } from "node:os";
 import { HoldfastError } from "../../../base/errors.ts";
 import { silentLogger } from "../../../base/log.ts";
-import type { RefreshOptions } from "../../../claude/index/native-index.ts";
+import type { RefreshProgress } from "../../../claude/index/native-index.ts";
 import { type Setup, assertAgentId, loadSetup } from "../../context.ts";
-import { formatBytes } from "../../output.ts";
+import { formatBytes, formatTokens } from "../../output.ts";
 import { RUN_KIND_VARIABLE } from "../../../claude/attribution.ts";
 import { type ClaudeSide, openClaudeSide } from "../../../compose/claude.ts";
+import { type DiscoveredSession, countedCost } from "../../../claude/discovered-session.ts";
 
 export interface ClaudeOptions {
   agent?: string | undefined;
@@ -54,14 +59,8 @@ export function isFolder(path: string): boolean {
 
 const PATIENCE_SECONDS = 1;
 
-export interface ProgressLine extends Disposable {
-  refresh: RefreshOptions;
-  /** Shows progress after the first second, on a terminal only. */
-  show(text: string): void;
-}
-
 /** `using line = progressLine()`: one line on stderr while transcripts are read or copied. */
-export function progressLine(): ProgressLine {
+export function progressLine() {
   // Loading `performance` would delay short lists.
   const startedAt = process.uptime();
   let isShown = false;
@@ -72,15 +71,76 @@ export function progressLine(): ProgressLine {
   };
   return {
     refresh: {
-      onProgress({ filesDone, filesTotal, bytesDone, bytesTotal }) {
+      onProgress({ filesDone, filesTotal, bytesDone, bytesTotal }: RefreshProgress): void {
         const bytes = `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
         show(`Reading transcripts: ${filesDone} of ${filesTotal} files, ${bytes}`);
       },
     },
+    /** Shows progress after the first second, on a terminal only. */
     show,
     [Symbol.dispose]: () => {
       if (isShown) process.stderr.write("\r\u001b[K");
       isShown = false;
     },
   };
+}
+
+/** The title, else the last task, the first message or the last prompt. */
+export function sessionTitle(session: DiscoveredSession): string {
+  const about = [session.title, session.lastTask, session.firstMessage, session.lastPrompt].find(
+    (text) => text !== undefined && text.trim() !== "",
+  );
+  const labels = session.labels ?? (session.label === undefined ? [] : [session.label]);
+  const label = labels.map((name) => `[${name}] `).join("");
+  return `${label}${about ?? "(no messages)"}`;
+}
+
+/** Dollars if known, else tokens. */
+export function spentCell(session: DiscoveredSession): string {
+  const cost = countedCost(session);
+  return cost === undefined ? `${formatTokens(totalTokens(session))} tok` : formatUsd(cost);
+}
+
+function totalTokens(session: DiscoveredSession): number {
+  const { totalInputTokens, totalOutputTokens, cacheReadTokens, cacheWriteTokens } = session;
+  return totalInputTokens + totalOutputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
+export function originCell({ agentId, agentIds, origin }: DiscoveredSession): string {
+  if (agentIds !== undefined) return `agents ${agentIds.join(", ")}`;
+  return agentId === undefined ? origin : `agent ${agentId}`;
+}
+
+/** One column: `●` running, `?` waiting for input, `a` archived. */
+export function runningMark({ isRunning, archived, running }: DiscoveredSession): string {
+  if (archived === true) return "a";
+  if (!isRunning) return "";
+  return running?.status === "waiting" ? "?" : "●";
+}
+
+export function runningText({ isRunning, running, archived }: DiscoveredSession): string {
+  if (archived === true) return "archived: Claude Code has deleted it";
+  if (!isRunning) return "not running";
+  const waiting = running?.waitingFor === undefined ? "" : `, waiting for ${running.waitingFor}`;
+  const status = running?.status === undefined ? "" : `, ${running.status}${waiting}`;
+  return `running${running === undefined ? "" : ` in process ${running.pid}`}${status}`;
+}
+
+export function formatUsd(dollars: number): string {
+  if (dollars > 0 && dollars < 0.01) return "<$0.01";
+  return `$${dollars.toFixed(2)}`;
+}
+
+/** `1h 5m`, `2m 10s`, `3.2s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+  return `${Math.floor(seconds / 3600)}h ${Math.floor((seconds % 3600) / 60)}m`;
+}
+
+/** `~/work/app`. */
+export function shortPath(path: string): string {
+  const home = homedir();
+  return path === home || path.startsWith(`${home}${sep}`) ? `~${path.slice(home.length)}` : path;
 }

@@ -2,8 +2,7 @@
 import { readMarker } from "../../../claude/attribution.ts";
 import type { NativeIndex, UsageRow } from "../../../claude/index/native-index.ts";
 import { flexible, formatTokens, printJson, printTable, right, talk } from "../../output.ts";
-import { withClaude, progressLine } from "./claude-side.ts";
-import { formatUsd, shortPath } from "./session-view.ts";
+import { withClaude, progressLine, formatUsd, shortPath } from "./claude-side.ts";
 import { shortId } from "../../../base/ids.ts";
 import { parseSince } from "../../command.ts";
 import { printableLine } from "../../../base/text.ts";

@@ -3,14 +3,20 @@ import { localTime } from "../../../base/clock.ts";
 import { shortId } from "../../../base/ids.ts";
 import { type DiscoveredSession, countedCost } from "../../../claude/discovered-session.ts";
 import type { IndexedSession, NativeIndex, UsageRow } from "../../../claude/index/native-index.ts";
-import type { LiveSession } from "../../../claude/runner/runner-contract.ts";
 import { claudeLayout } from "../../../config/layout.ts";
 import { plural, printJson, formatBytes, formatTokens, printHanging, printStyled, style } from "../../output.ts";
-import { type ResumeCommand, resumeCommand } from "./attach.ts";
-import { type ClaudeOptions, withClaude, progressLine } from "./claude-side.ts";
-import { formatUsd, originCell, runningText, sessionTitle, shortPath } from "./session-view.ts";
+import { resumeCommand } from "./attach.ts";
+import {
+  type ClaudeOptions,
+  withClaude,
+  progressLine,
+  formatUsd,
+  originCell,
+  runningText,
+  sessionTitle,
+  shortPath,
+} from "./claude-side.ts";
 import { printableLine } from "../../../base/text.ts";
-import type { SubagentTranscript } from "../../../claude/native/layout.ts";
 import type { ClaudeSide } from "../../../compose/claude.ts";
 
 export async function showNative(id: string, options: ClaudeOptions): Promise<void> {
@@ -22,37 +28,9 @@ export async function showNative(id: string, options: ClaudeOptions): Promise<vo
   else printInfo(info);
 }
 
-interface SessionInfo {
-  schema: 1;
-  session: DiscoveredSession;
-  /** Facts from the transcript; undefined without one. */
-  transcript?: TranscriptFacts | undefined;
-  /** Tokens and costs by model. */
-  usage: UsageRow[];
-  subagents: SubagentTranscript[];
-  /** Ids of its forks. */
-  forks: string[];
-  /** The Holdfast run that holds the session. */
-  run?: LiveSession | undefined;
-  /** How to resume it by hand; undefined if it cannot be resumed. */
-  resume?: ResumeCommand | undefined;
-}
+type SessionInfo = Awaited<ReturnType<typeof gatherInfo>>;
 
-interface TranscriptFacts {
-  lines: number;
-  unknownLines: number;
-  /** Only the first ones. */
-  damaged: { offset: number; reason: string }[];
-  /** Only the latest ones. */
-  compactions: {
-    trigger?: string | undefined;
-    preTokens?: number | undefined;
-    postTokens?: number | undefined;
-    at?: Date | undefined;
-  }[];
-}
-
-async function gatherInfo(side: ClaudeSide, session: DiscoveredSession): Promise<SessionInfo> {
+async function gatherInfo(side: ClaudeSide, session: DiscoveredSession) {
   const { sessionId } = session;
   const [index, { listSubagents }, { readRuns, toLiveSession }] = await Promise.all([
     side.index(),
@@ -66,16 +44,22 @@ async function gatherInfo(side: ClaudeSide, session: DiscoveredSession): Promise
   return {
     schema: 1,
     session,
+    /** Facts from the transcript; undefined without one. */
     transcript: indexed === undefined ? undefined : transcriptFacts(indexed),
+    /** Tokens and costs by model. */
     usage: index.usage({ by: "model", sessionIds: [sessionId] }),
     subagents: indexed === undefined ? [] : await listSubagents(indexed.path),
+    /** Ids of its forks. */
     forks: indexed === undefined ? [] : findForks(index, indexed),
+    /** The Holdfast run that holds the session. */
     run: run === undefined ? undefined : toLiveSession(run),
+    /** How to resume it by hand; undefined if it cannot be resumed. */
     resume,
   };
 }
 
-function transcriptFacts({ lines, unknownLines, damaged, compactions }: IndexedSession): TranscriptFacts {
+/** Only the first damaged lines and the latest compactions. */
+function transcriptFacts({ lines, unknownLines, damaged, compactions }: IndexedSession) {
   const dated = compactions.map(({ at, ...rest }) => ({ ...rest, at: at === undefined ? undefined : new Date(at) }));
   return { lines, unknownLines, damaged, compactions: dated };
 }
@@ -141,12 +125,12 @@ function factRows({ session, transcript, forks, run, resume }: SessionInfo): [st
 }
 
 /** `agent main, holdfast, 2.1.197`, without duplicates. */
-function originText(session: SessionInfo["session"]): string {
+function originText(session: DiscoveredSession): string {
   const parts = [originCell(session), session.entrypoint, session.ccVersion].filter((part) => part !== undefined);
   return [...new Set(parts)].join(", ");
 }
 
-function sizeText(session: SessionInfo["session"]): string {
+function sizeText(session: DiscoveredSession): string {
   const { userTurns, messageCount, fileSizeBytes, contextTokens } = session;
   const context = contextTokens === 0 ? [] : [`context of ${formatTokens(contextTokens)} tokens`];
   return [plural(userTurns, "turn"), plural(messageCount, "message"), formatBytes(fileSizeBytes), ...context].join(
@@ -154,7 +138,7 @@ function sizeText(session: SessionInfo["session"]): string {
   );
 }
 
-function costText(session: SessionInfo["session"]): string {
+function costText(session: DiscoveredSession): string {
   const { estimatedCostUsd, totalCostUsd } = session;
   const cost = countedCost(session);
   if (cost === undefined) return "no known price";
@@ -171,7 +155,12 @@ function usageText({ input, output, cacheRead, cacheWrite, costUsd }: UsageRow):
   return `${formatTokens(input)} tokens in, ${formatTokens(output)} out, ${cache}, ${price}`;
 }
 
-function compactionText({ trigger, preTokens, postTokens, at }: TranscriptFacts["compactions"][number]): string {
+function compactionText({
+  trigger,
+  preTokens,
+  postTokens,
+  at,
+}: ReturnType<typeof transcriptFacts>["compactions"][number]): string {
   const sizes = preTokens === undefined ? "" : `: ${formatTokens(preTokens)} → ${formatTokens(postTokens ?? 0)} tokens`;
   return `${at === undefined ? "" : `${localTime(at.getTime())} `}${trigger ?? ""}${sizes}`;
 }

@@ -17,8 +17,17 @@ import {
   writeOut,
 } from "../../output.ts";
 import { cutToWidth } from "../../text-width.ts";
-import { type ClaudeOptions, isFolder, withClaude, progressLine } from "./claude-side.ts";
-import { originCell, runningMark, sessionTitle, shortPath, spentCell } from "./session-view.ts";
+import {
+  type ClaudeOptions,
+  isFolder,
+  withClaude,
+  progressLine,
+  originCell,
+  runningMark,
+  sessionTitle,
+  shortPath,
+  spentCell,
+} from "./claude-side.ts";
 import { printableLine } from "../../../base/text.ts";
 import type { ClaudeSide, DiscoverChoice } from "../../../compose/claude.ts";
 
@@ -60,13 +69,10 @@ export async function listNative(options: ListOptions): Promise<void> {
   });
 }
 
-export interface ListQuery {
-  /** Undefined for all repos. */
-  repoPath: string | undefined;
-  choice: DiscoverChoice;
-}
+export type ListQuery = ReturnType<typeof toQuery>;
 
-export function toQuery(options: ListOptions): ListQuery {
+/** `repoPath` is undefined for all repos. */
+export function toQuery(options: ListOptions): { repoPath: string | undefined; choice: DiscoverChoice } {
   if (options.all === true && options.repo !== undefined) {
     throw invalidOption("--all and --repo exclude each other", "--all lists the sessions of every repo.");
   }
@@ -114,13 +120,8 @@ export function printSessions({ sessions, total, activeCount }: Discovery, optio
   else if (activeCount > 0) talk(`${plural(total, "session")}, ${activeCount} running (●).`);
 }
 
-export interface SessionTable {
-  columns: readonly Column[];
-  row: (session: DiscoveredSession) => string[];
-}
-
 /** On a narrow terminal the branch column is short, or hidden if the repo is shown. */
-export function sessionTable(withRepo: boolean, now: number): SessionTable {
+export function sessionTable(withRepo: boolean, now: number) {
   const isNarrow = process.stdout.isTTY && process.stdout.columns < COMFORTABLE;
   const withBranch = !isNarrow || !withRepo;
   return {
@@ -135,8 +136,8 @@ export function sessionTable(withRepo: boolean, now: number): SessionTable {
       right("TURNS"),
       right("COST"),
       "ORIGIN",
-    ],
-    row: (session) => [
+    ] satisfies Column[],
+    row: (session: DiscoveredSession): string[] => [
       runningMark(session),
       shortId(session.sessionId),
       formatAge(now - session.lastModified.getTime()),

@@ -3,14 +3,28 @@ import { constants } from "node:os";
 import { ERROR_KINDS, HoldfastError } from "../../../base/errors.ts";
 import { shortId } from "../../../base/ids.ts";
 import { silentLogger } from "../../../base/log.ts";
-import type { SpawnOptions } from "../../../claude/runner/runner-contract.ts";
+import type {
+  SpawnOptions,
+  ClaudeCodeResult,
+  Holder,
+  ProgressSummary,
+  RunnerEvent,
+} from "../../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../../claude/runner/runner.ts";
 import type { Setup } from "../../context.ts";
-import { print, printJson, talk } from "../../output.ts";
+import { print, printJson, talk, plural } from "../../output.ts";
 import { sessionFolder } from "./attach.ts";
-import { type ClaudeOptions, candidatesFor, requireFolder, withClaude } from "./claude-side.ts";
-import { createEventPrinter, printResult } from "./run-output.ts";
+import {
+  type ClaudeOptions,
+  candidatesFor,
+  requireFolder,
+  withClaude,
+  formatDuration,
+  formatUsd,
+} from "./claude-side.ts";
 import type { ClaudeSide } from "../../../compose/claude.ts";
+import { nodeUtil } from "../../../base/builtin.ts";
+import { printableLine } from "../../../base/text.ts";
 
 export interface RunOptions
   extends
@@ -134,7 +148,11 @@ export async function kill(id: string, options: ClaudeOptions & { force?: boolea
     const runner = await side.runner();
     const sessionId = await findLiveId(side, runner, id);
     const killed = await runner.killClaudeCode(sessionId, { force: options.force === true }).catch(withForceHint);
-    if (killed.length === 0) throw notRunning(sessionId);
+    if (killed.length === 0) {
+      throw new HoldfastError("not-found", "session-not-live", `Session ${sessionId} is not running`, {
+        hint: "`holdfast cc list --all --running` lists running sessions.",
+      });
+    }
     if (options.json === true) printJson({ schema: 1, ok: true, sessionId, killed });
     else for (const { pid } of killed) print(`${shortId(sessionId)}: process ${pid} has ended`);
   });
@@ -146,12 +164,6 @@ function withForceHint(error: unknown): never {
     hint: "--force ends it anyway; anything not yet in the transcript is lost.",
     data: error.data,
     cause: error,
-  });
-}
-
-function notRunning(sessionId: string): HoldfastError {
-  return new HoldfastError("not-found", "session-not-live", `Session ${sessionId} is not running`, {
-    hint: "`holdfast cc list --all --running` lists running sessions.",
   });
 }
 
@@ -167,16 +179,11 @@ async function findLiveId(side: ClaudeSide, runner: ClaudeRunner, idOrPrefix: st
   return (await side.find(idOrPrefix)).sessionId;
 }
 
-interface Interruption extends Disposable {
-  /** Aborted by the first Ctrl-C. */
-  signal: AbortSignal;
-}
-
 /**
  * The first Ctrl-C asks Claude Code to stop, so that the answer so far is kept; the second one ends it, and so do
  * SIGTERM and SIGHUP. `endAll` resolves when no process is left.
  */
-function listenForInterrupts(endAll: () => Promise<void>): Interruption {
+function listenForInterrupts(endAll: () => Promise<void>) {
   const controller = new AbortController();
   const end = (code: number): void => {
     void endAll().finally(() => process.exit(code));
@@ -195,6 +202,7 @@ function listenForInterrupts(endAll: () => Promise<void>): Interruption {
   process.on("SIGTERM", onTerminate);
   process.on("SIGHUP", onTerminate);
   return {
+    /** Aborted by the first Ctrl-C. */
     signal: controller.signal,
     [Symbol.dispose]: () => {
       process.off("SIGINT", onInterrupt);
@@ -202,4 +210,124 @@ function listenForInterrupts(endAll: () => Promise<void>): Interruption {
       process.off("SIGHUP", onTerminate);
     },
   };
+}
+
+const EXIT_CODES: Record<ClaudeCodeResult["outcome"], number> = {
+  completed: 0,
+  // It finished, but some tools were not allowed.
+  "permission-denied": ERROR_KINDS.degraded.exitCode,
+  interrupted: ERROR_KINDS.interrupted.exitCode,
+  "stale-resume": ERROR_KINDS["not-found"].exitCode,
+  "limit-turns": 1,
+  "limit-budget": 1,
+  "api-error": 1,
+  "rate-limited": 1,
+  "timed-out": 1,
+  crashed: 1,
+};
+
+export function printResult(result: ClaudeCodeResult, shownWarnings: ReadonlySet<string>, json: boolean): void {
+  process.exitCode = EXIT_CODES[result.outcome];
+  if (json) {
+    printJson({ schema: 1, ...result });
+    return;
+  }
+  if (result.text !== "") print(result.text);
+  for (const text of result.warnings) {
+    if (!shownWarnings.has(text)) writeLine(`WARNING: ${text}`, "loud");
+  }
+  for (const { toolName } of result.denials) talk(`not allowed: ${toolName}`);
+  if (result.error !== undefined) talk(`holdfast: ${result.error}`);
+}
+
+/** Prints events as lines or JSON, and collects the warnings that were shown. */
+export function createEventPrinter(json: boolean): {
+  shownWarnings: Set<string>;
+  onEvent: (event: RunnerEvent) => void;
+} {
+  const shownWarnings = new Set<string>();
+  return {
+    shownWarnings,
+    onEvent(event) {
+      if (json) {
+        process.stderr.write(`${JSON.stringify({ event })}\n`);
+        return;
+      }
+      if ("text" in event) shownWarnings.add(event.text);
+      const line = toLine(event);
+      if (line !== undefined) writeLine(...line);
+    },
+  };
+}
+
+type RunLine = [text: string, tone?: "quiet" | "loud"];
+
+/** Undefined for events that are not shown; the text of the answer is printed at the end. */
+function toLine(event: RunnerEvent): RunLine | undefined {
+  switch (event.type) {
+    case "queued":
+      return [`waiting: ${event.reason} ${holderText(event.holder)}; ${formatDuration(event.waitedMs)} so far`];
+    case "selected":
+      return [`decision: ${event.selection.reason}`];
+    case "started":
+      return [`started: ${event.how}, session ${event.sessionId ?? "?"}, process ${event.pid}`];
+    case "tool":
+      return [`${event.isSubagent ? "    " : "  "}${event.name}  ${event.detail}`, "quiet"];
+    case "tool-failed":
+      return [`  ${event.name} failed: ${event.text}`, "quiet"];
+    case "progress":
+      return [`working: ${progressText(event.progress)}`];
+    case "session-changed":
+      return [`the session continues as ${event.to}`];
+    case "second-writer":
+    case "fallback":
+    case "warning":
+      return [`WARNING: ${event.text}`, "loud"];
+    case "ended":
+      return [endText(event.result)];
+    case "dropped":
+      return [`  (${plural(event.count, "event")} omitted)`, "quiet"];
+    default:
+      return undefined;
+  }
+}
+
+const MAX_LINE = 300;
+
+function writeLine(...[text, tone]: RunLine): void {
+  const indent = /^ */.exec(text)?.[0] ?? "";
+  const safe = `${indent}${printableLine(text, tone === "loud" ? Number.POSITIVE_INFINITY : MAX_LINE)}`;
+  const dress = (): string =>
+    nodeUtil().styleText(tone === "loud" ? ["bold", "yellow"] : "dim", safe, { stream: process.stderr });
+  process.stderr.write(`${tone === undefined ? safe : dress()}\n`);
+}
+
+function holderText({ kind, pid, agentId, task, sessionId, status }: Holder): string {
+  const who = kind === "person" ? "A person's `claude`" : `Agent ${agentId ?? "?"}`;
+  const about = [
+    `process ${pid}`,
+    ...(sessionId === undefined ? [] : [`session ${shortId(sessionId)}`]),
+    ...(status === undefined ? [] : [status]),
+    ...(task === undefined ? [] : [`"${task.slice(0, 80)}"`]),
+  ];
+  return `${who} is using it (${about.join(", ")})`;
+}
+
+function progressText(progress: ProgressSummary): string {
+  const { elapsedMs, toolUses, lastTool, lastToolDetail, lastText, costUsd, retries, subagents } = progress;
+  return [
+    formatDuration(elapsedMs),
+    plural(toolUses, "tool use"),
+    ...(subagents === 0 ? [] : [plural(subagents, "subagent")]),
+    ...(costUsd === 0 ? [] : [formatUsd(costUsd)]),
+    ...(retries === 0 ? [] : [`retried ${retries} ×`]),
+    ...(lastTool === undefined ? [] : [`last ${lastTool} ${lastToolDetail ?? ""}`.trim()]),
+    ...(lastText === undefined || lastText === "" ? [] : [`"${lastText.slice(-100)}"`]),
+  ].join(", ");
+}
+
+function endText({ outcome, durationMs, turns, costUsd, sessionId, isLive }: ClaudeCodeResult): string {
+  const figures = [formatDuration(durationMs), plural(turns, "turn"), formatUsd(costUsd)].join(", ");
+  const session = sessionId === undefined ? "" : `; session ${sessionId}${isLive ? " stays open" : ""}`;
+  return `${outcome}: ${figures}${session}`;
 }

@@ -81,7 +81,12 @@ export interface EvalOptions extends ClaudeOptions {
 
 export async function evaluate(file: string, options: EvalOptions): Promise<void> {
   const path = resolve(file);
-  await assertFile(path);
+  if (!(await fileExists(path))) {
+    throw new HoldfastError("not-found", "file-not-found", `There is no file ${path}`, {
+      hint: "Give a file of labelled cases; docs/selection-cases.md describes the format.",
+      data: { path },
+    });
+  }
   const [{ readCases }, { evaluateCases }, { relevanceModel }] = await Promise.all([
     import("../../../claude/selection/cases.ts"),
     import("../../../claude/selection/evaluate.ts"),
@@ -97,14 +102,6 @@ export async function evaluate(file: string, options: EvalOptions): Promise<void
   });
   if (options.json === true) printJson({ schema: 1, file: path, ...evaluation });
   else printEvaluation(evaluation, options);
-}
-
-async function assertFile(path: string): Promise<void> {
-  if (await fileExists(path)) return;
-  throw new HoldfastError("not-found", "file-not-found", `There is no file ${path}`, {
-    hint: "Give a file of labelled cases; docs/selection-cases.md describes the format.",
-    data: { path },
-  });
 }
 
 function printEvaluation(evaluation: Evaluation, options: EvalOptions): void {

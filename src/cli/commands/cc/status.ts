@@ -2,11 +2,10 @@
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { ProjectStatus } from "../../../claude/project-status.ts";
 import { plural, formatAge, printHanging, printJson, printStyled, style } from "../../output.ts";
-import { type ClaudeOptions, requireFolder, withClaude } from "./claude-side.ts";
-import { originCell, sessionTitle, shortPath } from "./session-view.ts";
+import { type ClaudeOptions, requireFolder, withClaude, originCell, sessionTitle, shortPath } from "./claude-side.ts";
 import { shortId } from "../../../base/ids.ts";
 import { printable, printableLine } from "../../../base/text.ts";
-import type { DocsStatus } from "../../../project/repo-status.ts";
+import { documentNames } from "../../../project/repo-status.ts";
 import type { GitStatus } from "../../../project/git-status.ts";
 import type { GithubStatus } from "../../../project/github-status.ts";
 
@@ -37,7 +36,8 @@ function printStatus(status: ProjectStatus): void {
     section(title, others.map(sessionRow));
     for (const { sessionId } of others) shown.add(sessionId);
   }
-  section("Documents", [documentNames(docs).join(", ")]);
+  const documents = [...documentNames(docs), ...docs.specFiles.map((name) => `.specs/${name}`)];
+  section("Documents", [documents.join(", ") || "none"]);
   section("Unknown", problems);
 }
 
@@ -99,17 +99,6 @@ function sessionRow(session: DiscoveredSession): Row {
 /** Short id and age, as columns. */
 function rowHead(id: string, at: number): string {
   return `${shortId(id).padEnd(8)} ${formatAge(Date.now() - at).padStart(4)}  `;
-}
-
-function documentNames(docs: DocsStatus): string[] {
-  const names = [
-    ...(docs.hasClaudeMd ? ["CLAUDE.md"] : []),
-    ...(docs.hasAgentsMd ? ["AGENTS.md"] : []),
-    ...(docs.hasReadme ? ["README.md"] : []),
-    ...(docs.hasTodo ? ["TODO.md"] : []),
-    ...docs.specFiles.map((name) => `.specs/${name}`),
-  ];
-  return names.length === 0 ? ["none"] : names;
 }
 
 /** A head with fixed columns, then text of any origin. */

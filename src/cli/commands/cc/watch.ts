@@ -5,14 +5,14 @@
  */
 import { type FSWatcher, watch, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { localTime } from "../../../base/clock.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { Discovery } from "../../../claude/discovery/discover.ts";
 import { projectsFolder, runningFolder } from "../../../claude/native/layout.ts";
 import { plural, formatAge, print, renderTable, style, talk } from "../../output.ts";
-import { withClaude } from "./claude-side.ts";
+import { withClaude, runningText, sessionTitle, shortPath } from "./claude-side.ts";
 import { type ListOptions, sessionTable, toQuery } from "./list.ts";
-import { runningText, sessionTitle, shortPath } from "./session-view.ts";
 import { shortId } from "../../../base/ids.ts";
 import { printableLine } from "../../../base/text.ts";
 
@@ -54,32 +54,22 @@ function foldersOf({ sessions }: Discovery): string[] {
   return [...new Set(paths)].slice(0, MAX_FOLDERS);
 }
 
-interface Changes {
-  /** Adds folders to watch; true if one of them is new. */
-  watch(folders: readonly string[]): boolean;
-  /** Triggers a check. */
-  wake: () => void;
-  /** Resolves at the next change or after 5 seconds; false once stopped. */
-  next(): Promise<boolean>;
-}
+type Changes = ReturnType<typeof createChanges>;
 
-function createChanges(signal: AbortSignal): Changes {
+function createChanges(signal: AbortSignal) {
   const watchers = new Map<string, FSWatcher>();
-  let wake: (() => void) | undefined;
-  let hasChanged = false;
-  const onChange = (): void => {
-    hasChanged = true;
-    wake?.();
-  };
-  signal.addEventListener("abort", () => wake?.());
+  let change = new AbortController();
+  const wake = (): void => change.abort();
   return {
-    wake: onChange,
-    watch(folders) {
+    /** Triggers a check. */
+    wake,
+    /** Adds folders to watch; true if one of them is new. */
+    watch(folders: readonly string[]): boolean {
       const before = watchers.size;
       for (const folder of folders) {
         if (watchers.has(folder)) continue;
         try {
-          const watcher = watch(folder, { signal }, onChange);
+          const watcher = watch(folder, { signal }, wake);
           // A removed folder is no longer watched.
           watcher.on("error", () => watchers.delete(folder));
           watchers.set(folder, watcher);
@@ -89,27 +79,19 @@ function createChanges(signal: AbortSignal): Changes {
       }
       return watchers.size > before;
     },
-    async next() {
-      if (!hasChanged) await pause(INTERVAL_MS, signal, (resolve) => (wake = resolve));
-      if (hasChanged) await pause(QUIET_MS, signal);
-      hasChanged = false;
+    /** Resolves at the next change or after 5 seconds; false once stopped. */
+    async next(): Promise<boolean> {
+      await pause(INTERVAL_MS, AbortSignal.any([signal, change.signal]));
+      if (change.signal.aborted) await pause(QUIET_MS, signal);
+      change = new AbortController();
       return !signal.aborted;
     },
   };
 }
 
-async function pause(ms: number, signal: AbortSignal, onStart?: (resolve: () => void) => void): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-    onStart?.(done);
-  });
+/** Ends early when the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
 const OPEN_SCREEN = "\u001b[?1049h\u001b[?25l";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { tokenCost } from "./pricing.ts";
-import { anthropicPrice } from "../models/model-info.ts";
+import { tokenCost } from "./session-rows.ts";
+import { anthropicPrice } from "../../models/model-info.ts";
 
 it.each([
   ["claude-opus-4-5-20251101", 5],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseOutboundMessage } from "./outbound.ts";
+import { parseOutboundMessage } from "./messages.ts";
 
 const SAMPLES = fileURLToPath(new URL("../../../test/fixtures/claude-code/stdout-ndjson", import.meta.url));
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { type CommandOptions, runCommand } from "./run-command.ts";
+import { type CommandOptions, runCommand } from "./run-git.ts";
 
 function options(folder: string, changes: Partial<CommandOptions> = {}): CommandOptions {
   const env = { PATH: `${folder}:/usr/bin:/bin` };
@@ -74,18 +74,17 @@ describe("runCommand", () => {
     expect(await runCommand("tool", [], options(folder.path))).toMatchObject({ failure: "killed" });
   });
 
-  it("lets this process end at once after a release, and kills the program with it", async () => {
+  it("lets this process end while a program runs in the background, and kills the program with it", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `echo $$ > tool.pid; sleep 600`);
-    const module = fileURLToPath(new URL("run-command.ts", import.meta.url));
+    const module = fileURLToPath(new URL("run-git.ts", import.meta.url));
     const source = `
       import { existsSync } from "node:fs";
-      import { startCommand } from ${JSON.stringify(module)};
-      const command = startCommand("./tool", [], { cwd: ".", env: process.env, timeoutMs: 60_000, maxOutputBytes: 10 });
+      import { runCommand } from ${JSON.stringify(module)};
+      const env = { ...process.env, PATH: process.cwd() + ":" + process.env.PATH };
+      void runCommand("tool", [], { cwd: ".", env, timeoutMs: 60_000, maxOutputBytes: 10, background: true });
       const timer = setInterval(() => {
-        if (!existsSync("tool.pid")) return;
-        clearInterval(timer);
-        command.release();
+        if (existsSync("tool.pid")) clearInterval(timer);
       }, 10);
     `;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", source], {
