@@ -102,11 +102,14 @@ async function readGithub(
   const since = clock.now() - DAY_MS;
   // The search counts in whole seconds.
   const updated = `updated:>=${new Date(since).toISOString().slice(0, 19)}Z sort:updated-desc`;
-  const [ofBranch, assigned, recent] = await Promise.all([
+  const lists = [
     branch === "" ? [] : list("--state=open", `--head=${branch}`, `--json=${PR_FIELDS},statusCheckRollup`),
     list("--state=open", "--assignee=@me", `--json=${PR_FIELDS}`),
     list("--state=all", `--search=${updated}`, `--json=${PR_FIELDS}`),
-  ]);
+  ];
+  // A failed command must not leave the others running.
+  await Promise.allSettled(lists);
+  const [ofBranch = [], assigned = [], recent = []] = await Promise.all(lists);
   return {
     openPrs: ofBranch.map(({ pr }) => pr),
     assignedPrs: assigned.map(({ pr }) => pr),

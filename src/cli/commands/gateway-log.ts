@@ -1,6 +1,7 @@
 /** The gateway's log file: every gateway writes it, wherever it runs, and `holdfast gateway logs` shows it. */
 import { appendFileSync, fstatSync, renameSync, statSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { PRIVATE_FILE } from "../../base/files.ts";
@@ -25,9 +26,10 @@ export function appendToLog(path: string, line: string): void {
   }
 }
 
-/** Writes to stderr, and to the file unless stderr is that file. */
+/** Writes to stderr, and to the file unless stderr is that file or another folder has taken the place of its folder. */
 export function createLogWriter(path: string): (line: string) => void {
   const isFile = isStderr(path);
+  const folder = inodeOf(dirname(path));
   if (!isFile) {
     try {
       rotateLog(path);
@@ -38,8 +40,16 @@ export function createLogWriter(path: string): (line: string) => void {
   }
   return (line) => {
     process.stderr.write(line);
-    if (!isFile) appendToLog(path, line);
+    if (!isFile && inodeOf(dirname(path)) === folder) appendToLog(path, line);
   };
+}
+
+function inodeOf(folder: string): number | undefined {
+  try {
+    return statSync(folder).ino;
+  } catch {
+    return undefined;
+  }
 }
 
 function isStderr(path: string): boolean {
