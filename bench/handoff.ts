@@ -163,7 +163,7 @@ const HOOK_STATES: readonly HookState[] = [
 ];
 
 /** Whole processes, alternating with bare ones, so that both see the same neighbours. */
-async function measureHooks(folder: string): Promise<Result[]> {
+export async function measureHooks(folder: string): Promise<Result[]> {
   const place = prepareHooks(folder);
   const times = HOOK_STATES.map((): number[] => []);
   const bare: number[] = [];
@@ -214,7 +214,8 @@ function makeRepo(path: string): void {
 }
 
 function forgetCaptures({ home }: HookPlace): void {
-  for (const path of [agentsFolder(home), claudeLayout(home).hookRequestsFolder]) {
+  const { hookRequestsFolder, offersFolder } = claudeLayout(home);
+  for (const path of [agentsFolder(home), hookRequestsFolder, offersFolder]) {
     rmSync(path, { recursive: true, force: true });
   }
 }

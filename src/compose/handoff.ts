@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Logger } from "../base/log.ts";
 import { resolveClaudeHome } from "../claude/native/layout.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { type Environment, agentLayout } from "../config/layout.ts";
+import { type Environment, agentLayout, claudeLayout } from "../config/layout.ts";
 import type { Handoff } from "../handoff/handoff.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { LanguageModel } from "../models/language-model.ts";
@@ -62,14 +62,16 @@ export async function openHandoff(options: OpenHandoffOptions): Promise<Handoff 
   ]);
   const layout = agentLayout(home, agent.agentId);
   const model = await openModel(options);
+  // Native sessions belong to no agent; the default agent keeps their hand-offs.
+  const isDefault = agent.agentId === config.defaultAgent;
   return createHandoff({
     agent,
     layout: layout.handoff,
     defaultWorkspace: layout.workspace,
     config: config.handoff,
     github: createGithubReader({ env, clock: agent.clock }),
-    // Native sessions belong to no agent; the default agent keeps their hand-offs.
-    claudeHome: agent.agentId === config.defaultAgent ? resolveClaudeHome(env) : undefined,
+    claudeHome: isDefault ? resolveClaudeHome(env) : undefined,
+    offersFolder: isDefault ? claudeLayout(home).offersFolder : undefined,
     model,
   });
 }

@@ -115,6 +115,8 @@ interface ClaudeLayout {
   hookRequestsFolder: string;
   /** Errors of those hooks, which must not print. */
   hookLog: string;
+  /** Rendered hand-offs, one file per repo, for the hook of a starting session. Can be rebuilt. */
+  offersFolder: string;
 }
 
 export function claudeLayout(home: string): ClaudeLayout {
@@ -127,6 +129,7 @@ export function claudeLayout(home: string): ClaudeLayout {
     hooksFolder: join(root, "hooks"),
     hookRequestsFolder: join(root, "hooks", "requests"),
     hookLog: join(root, "hooks", "hook.log"),
+    offersFolder: join(cacheFolder(home), "offers"),
   };
 }
 

@@ -9,7 +9,8 @@ import { silentLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { nativeSessionKey } from "../../handoff/handoff.ts";
 import { nextState } from "../../handoff/next-state.ts";
-import { type StartParts, answerStart } from "./session-start.ts";
+import { answerStart } from "./session-start.ts";
+import type { StartParts } from "./start-place.ts";
 
 describe("a session that starts", () => {
   it("above other projects gets only the hand-off of its own folder", async () => {
@@ -47,10 +48,10 @@ it("adds messages since the last capture if there is time", async () => {
   const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
   appendFileSync(transcriptPath, `${JSON.stringify(lineOf("1", repo, last))}\n`);
   const kept = [{ key: sessionKey, state, updatedAt: Date.now() }];
-  const inTime = (await start(world, repo, { kept })).text;
+  const inTime = (await start(world, repo, { readKept: () => Promise.resolve(kept) })).text;
   expect(inTime).toContain("the broken importer");
   expect(inTime).toContain(last);
-  const late = await start(world, repo, { kept, timeLeft: () => 30 });
+  const late = await start(world, repo, { readKept: () => Promise.resolve(kept), elapsedMs: () => 1_000 });
   expect(late.text).toContain("the broken importer");
   expect(late.text).not.toContain(last);
   // It is captured behind the answer.
@@ -81,7 +82,15 @@ async function start(
   cwd: string,
   more: Partial<StartParts> = {},
 ): ReturnType<typeof answerStart> {
-  const parts = { agentId: "main", config: DEFAULT_CONFIG.handoff, claudeHome, kept: [], logger: silentLogger };
+  const parts = {
+    agentId: "main",
+    config: DEFAULT_CONFIG.handoff,
+    claudeHome,
+    offersFolder: join(claudeHome, "offers"),
+    readKept: () => Promise.resolve([]),
+    logger: silentLogger,
+    elapsedMs: () => 0,
+  };
   const input = { sessionId: testSessionId("f"), cwd, transcriptPath: "", source: "startup" };
-  return await answerStart({ ...parts, timeLeft: () => 10_000, ...more }, input);
+  return await answerStart({ ...parts, ...more }, input);
 }
