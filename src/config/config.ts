@@ -218,7 +218,7 @@ export interface HandoffConfig {
   expiresHours: number;
   /** Number of earlier states kept per agent. */
   keepSnapshots: number;
-  /** `provider/model` that rewrites the summary. Default: none. */
+  /** `provider/model` that writes the lines when a window ends, or `off`. Default: `auto`, see `compose/handoff.ts`. */
   model?: string;
   modelTimeoutSeconds: number;
 }

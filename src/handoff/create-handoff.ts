@@ -18,7 +18,7 @@ import { getState, isNativeKey, listStates, sourceOf } from "./kept-states.ts";
 import { offerNative } from "./native-offer.ts";
 import { createOffers } from "./offer.ts";
 import { recoverSessions } from "./recover.ts";
-import { createRefinements } from "./refinements.ts";
+import { createModelLayer } from "./model-layer.ts";
 import { verifyItems } from "./verify.ts";
 import type { LanguageModel } from "../models/language-model.ts";
 import { isNativeState } from "./handoff-view.ts";
@@ -36,15 +36,15 @@ export interface HandoffOptions {
   claudeHome?: string | undefined;
   /** Where native sessions' hand-offs are kept rendered, see `ready-offers.ts`. Optional. */
   offersFolder?: string | undefined;
-  /** Words the summary. Left out: no model is asked. */
-  model?: LanguageModel | (() => LanguageModel) | undefined;
+  /** The model that may write the lines of a session's hand-off. Optional: no model is asked. */
+  modelFor?: ((state: SessionState) => LanguageModel | undefined) | undefined;
   git?: GitOptions | undefined;
   /** Left out or false: GitHub is not asked. */
   github?: GithubReader | false | undefined;
 }
 
 export function createHandoff(options: HandoffOptions): Handoff {
-  const { agent, config, claudeHome, offersFolder, model } = options;
+  const { agent, config, claudeHome, offersFolder, modelFor } = options;
   const { logger } = agent;
   const changes = createHandoffChanges(agent.store);
   const views = createViews({ ...options, changes });
@@ -59,18 +59,24 @@ export function createHandoff(options: HandoffOptions): Handoff {
     onCaptured(state) {
       views.update(state);
       refreshReady(state);
-      refinements?.captured(state);
+      modelLayer?.captured(state);
     },
     onChanged(state) {
       views.refresh();
       refreshReady(state);
     },
   });
-  const refinements =
-    model === undefined
-      ? undefined
-      : createRefinements({ model, timeoutSeconds: config.modelTimeoutSeconds, logger, captures });
   const parts = { ...options, sources, captures, decisions: createDecisions(changes) };
+  const modelLayer =
+    modelFor === undefined
+      ? undefined
+      : createModelLayer({
+          modelFor,
+          timeoutSeconds: config.modelTimeoutSeconds,
+          logger,
+          captures,
+          sourceOf: async (state) => await sourceOf(parts, state.sessionKey, state),
+        });
   const offers = createOffers(parts);
   const keyOf = createKeyReader(agent);
 
@@ -94,7 +100,7 @@ export function createHandoff(options: HandoffOptions): Handoff {
   });
   const settled = async (): Promise<void> => {
     await background.settled();
-    await refinements?.settled();
+    await modelLayer?.settled();
     await ready?.settled();
     await views.settled();
   };
@@ -155,7 +161,7 @@ export function createHandoff(options: HandoffOptions): Handoff {
     settled,
     async close() {
       background.stop();
-      refinements?.stop();
+      modelLayer?.stop();
       await settled();
       changes.close();
     },
