@@ -18,7 +18,9 @@ export function withModelItems(
 ): SummaryItem[] {
   const isValid = model?.lastMessageIndex === lastMessageIndex && model.project === project && model.items.length > 0;
   if (!isValid) return [...items];
-  const isReplaced = ({ kind, sessionId }: SummaryItem): boolean =>
-    sessionId === undefined && MODEL_KINDS.some((one) => one === kind);
   return [...items.filter((item) => !isReplaced(item)), ...model.items];
+}
+
+function isReplaced({ kind, sessionId }: SummaryItem): boolean {
+  return sessionId === undefined && MODEL_KINDS.some((one) => one === kind);
 }
