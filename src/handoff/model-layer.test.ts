@@ -108,10 +108,11 @@ describe("a model", () => {
     await stage.open();
     await stage.say(WORK);
     const state = await stage.handoff.capture(TARGET, "new");
+    const settled = stage.handoff.settled();
     await stage.next();
     expect((await stage.offer())?.text).toContain("Redis");
     fail(new Error("no answer"));
-    await stage.handoff.settled();
+    await settled;
     expect((await stage.handoff.get(KEY))?.items).toEqual(state?.items);
     expect(stage.log.join("")).toContain("no model wrote a hand-off");
   });
@@ -122,10 +123,11 @@ describe("a model", () => {
     await stage.open();
     await stage.say(WORK);
     await stage.handoff.capture(TARGET, "compaction");
+    const settled = stage.handoff.settled();
     await expect.poll(() => requests.length).toBe(1);
     await stage.handoff.clear(KEY);
     release();
-    await stage.handoff.settled();
+    await settled;
     expect(await stage.handoff.get(KEY)).toBeUndefined();
     await stage.say([
       "Please rename the importer.",

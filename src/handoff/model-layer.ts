@@ -21,6 +21,7 @@ import { createWorkQueue } from "./work-queue.ts";
 
 export interface ModelLayer {
   captured(state: SessionState): void;
+  /** Everything is asked and answered; what would have been asked soon is asked now. */
   settled(): Promise<void>;
   stop(): void;
 }
@@ -35,6 +36,8 @@ export interface ModelLayerOptions {
 }
 
 const WINDOW_ENDS: ReadonlySet<CaptureReason> = new Set(["new", "reset", "daily", "idle", "compaction", "ended"]);
+/** A person may wait for the same model meanwhile, for example while it saves its memory before `/new`. */
+const DELAY_MS = 5_000;
 /** A shorter conversation needs no summary. */
 const MIN_MESSAGES = 4;
 
@@ -61,15 +64,31 @@ export function createModelLayer(options: ModelLayerOptions): ModelLayer {
     },
   });
 
+  const waiting = new Map<string, SessionState>();
+  let timer: NodeJS.Timeout | undefined;
+  const askNow = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [sessionKey, state] of waiting) queue.put(sessionKey, state);
+    waiting.clear();
+  };
+
   return {
     captured(state) {
       const { reason, lastMessageIndex, project, items, mode, model } = state;
       const isOver = WINDOW_ENDS.has(reason) && lastMessageIndex >= MIN_MESSAGES && isActiveProject(project);
       const isSmallTalk = mode === "chat" && items.length === 0;
-      if (isOver && !isSmallTalk && model?.lastMessageIndex !== lastMessageIndex) queue.put(state.sessionKey, state);
+      if (!isOver || isSmallTalk || model?.lastMessageIndex === lastMessageIndex) return;
+      waiting.set(state.sessionKey, state);
+      timer ??= setTimeout(askNow, DELAY_MS).unref();
     },
-    settled: async () => await queue.settled(),
+    async settled() {
+      askNow();
+      await queue.settled();
+    },
     stop() {
+      clearTimeout(timer);
+      waiting.clear();
       stopping.abort();
       queue.stop();
     },
