@@ -18,6 +18,8 @@ export interface ReadyOffer extends LeftSession {
 export interface ReadyText {
   /** For the next session. */
   next: string;
+  /** The same, with a remark that more was said since. */
+  behind: string;
   /** For the session itself after a compaction. */
   same: string;
 }

@@ -84,6 +84,7 @@ async function readyOffer(state: SessionState): Promise<ReadyOffer> {
   if (!isTellable(state) || state.items.length === 0) return offer;
   const parts = { state, remarks: new Map(), memoryFiles: await relatedMemoryFiles(state.cwd ?? "", state) };
   const next = renderOffer({ ...parts, isSameWindow: false });
+  const behind = renderOffer({ ...parts, isSameWindow: false, isBehind: true });
   const same = renderOffer({ ...parts, isSameWindow: true });
-  return { ...offer, text: { next, same } };
+  return { ...offer, text: { next, behind, same } };
 }

@@ -85,8 +85,21 @@ describe("holdfast hook", () => {
     await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
     const { stdout } = await hook("SessionStart", starting());
     expect(stdout).toContain(BLOCKED);
-    // And what was said, if there is time, or else that something was.
-    expect(stdout.includes("More was said after that message")).toBe(!stdout.includes(last));
+    expect(stdout).toContain("More was said after that message");
+    expect(stdout).not.toContain(last);
+    await settled();
+    // The next session gets all of it.
+    expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout).toContain(last);
+  });
+
+  it("tells the last words after /clear, which nobody had the time to capture", async () => {
+    await hook("Stop", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
+    await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
+    const { stdout } = await hook("SessionStart", { ...starting(), source: "clear" });
+    expect(stdout).toContain(BLOCKED);
+    expect(stdout).toContain(last);
   });
 
   it("captures a session that ends, once however often it is told", async () => {

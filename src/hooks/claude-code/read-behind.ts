@@ -18,33 +18,24 @@ import { type Left, type StartPlace, isCurrent } from "./start-place.ts";
 const MAX_NEW_BYTES = 256 * 1024;
 const MAX_NEW_MESSAGES = 8;
 const MAX_NEW_CHARACTERS = 1_000;
-/** If the machine is this slow, a stored state without the end of its transcript is enough. */
-const SLOW_MS = 500;
 
 /** The sessions of the repo that have something to tell. */
 export async function readBehind(place: StartPlace): Promise<Left[]> {
   const kept = await place.readKept();
   const states = new Map(statesHere(place, kept).map((state) => [state.previousSessionId, state]));
-  const unread = new Set<string>();
   for (const target of place.targets) {
     const { sessionId } = target;
     const known = states.get(sessionId);
     if (!isCurrent(known, target)) {
-      const isEnough = known !== undefined && place.elapsedMs() > SLOW_MS;
-      const read = isEnough ? undefined : await readEnd(place, target, kept, known ?? Array.from(states.values())[0]);
-      if (read === undefined) unread.add(sessionId);
-      else states.set(sessionId, read);
+      const read = await readEnd(place, target, kept, known ?? Array.from(states.values())[0]);
+      if (read !== undefined) states.set(sessionId, read);
     }
     const state = states.get(sessionId);
     if (state !== undefined && isTellable(state) && isSubstantialItself(state)) break;
   }
   return Array.from(states.values())
     .filter((state) => isTellable(state) && state.items.length > 0)
-    .map((state) => ({
-      state,
-      isSubstantial: isSubstantialItself(state),
-      isBehind: unread.has(state.previousSessionId),
-    }));
+    .map((state) => ({ state, isSubstantial: isSubstantialItself(state) }));
 }
 
 /** Checks the folder first, because validating a state takes time. */

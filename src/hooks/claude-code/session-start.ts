@@ -1,7 +1,7 @@
 /**
  * The hand-off for a starting Claude Code session. Usually it was rendered when it was captured, and only has to be
- * compared with the transcripts and the repo. Sessions with more than was captured are read now (`read-behind.ts`),
- * which takes longer. Nothing is written here, so locks and full disks do not matter.
+ * compared with the transcripts and the repo. Sessions that were not captured are read now (`read-behind.ts`), which
+ * takes longer. Nothing is written here, so locks and full disks do not matter.
  */
 import { chooseLeft } from "../../handoff/choose-left.ts";
 import { isExpired, wasOffered } from "../../handoff/kept-state.ts";
@@ -26,20 +26,22 @@ const MAX_CHARACTERS = 9_000;
 /** A person who resumes this soon still has everything in view. */
 const RECENTLY_MS = 5 * 60_000;
 /** Git's results are only remarks: it gets at most this time, and none if the answer would be late. */
-const VERIFY_MS = 40;
-const MIN_VERIFY_MS = 15;
-const LATE_MS = 90;
+const VERIFY_MS = 20;
+const MIN_VERIFY_MS = 10;
+const LATE_MS = 80;
 
 export async function answerStart(parts: StartParts, input: HookInput): Promise<StartAnswer> {
   const place = await placeOf(parts, input);
   const ready = readReadyOffers({ folder: parts.offersFolder, agentId: parts.agentId, repo: place.repo });
   const captures = notReady(place.targets, ready);
-  const sessions = captures.length === 0 ? ready.filter(({ text }) => text !== undefined) : await readBehind(place);
+  const tellable = ready.filter(({ text }) => text !== undefined);
+  const isMissing = captures.some((target) => place.isAtOnce || offerOf(tellable, target) === undefined);
+  const sessions = isMissing ? await readBehind(place) : tellable;
   const left = place.isNew
     ? chooseLeft(sessions, { sessionId: input.sessionId, running: await runningIds(parts.claudeHome) })
     : sessions.find(({ state }) => state.previousSessionId === input.sessionId);
   if (left === undefined || !isDue(left.state, place, input)) return { captures };
-  const text = await textOf(place, left, input);
+  const text = await textOf(place, left, captures, input);
   if (text.length > MAX_CHARACTERS) return { captures };
   const { sessionKey, lastMessageIndex, previousSessionId } = left.state;
   // Also captures what was told: the store may have lost it.
@@ -55,11 +57,15 @@ export async function answerStart(parts: StartParts, input: HookInput): Promise<
 function notReady(targets: readonly NativeTarget[], ready: readonly ReadyOffer[]): NativeTarget[] {
   const missing: NativeTarget[] = [];
   for (const target of targets) {
-    const offer = ready.find(({ state }) => state.previousSessionId === target.sessionId);
+    const offer = offerOf(ready, target);
     if (!isCurrent(offer?.state, target)) missing.push(target);
     if (offer?.text !== undefined && offer.isSubstantial) break;
   }
   return missing;
+}
+
+function offerOf(ready: readonly ReadyOffer[], { sessionId }: NativeTarget): ReadyOffer | undefined {
+  return ready.find(({ state }) => state.previousSessionId === sessionId);
 }
 
 async function readBehind(place: StartPlace): Promise<Left[]> {
@@ -75,16 +81,22 @@ function isDue(state: SessionState, { isNew }: StartPlace, { source }: HookInput
 }
 
 /** The rendered text, unless it has not been rendered or the repo says something about it. */
-async function textOf(place: StartPlace, { state, text, isBehind }: Left, { cwd }: HookInput): Promise<string> {
+async function textOf(
+  place: StartPlace,
+  { state, text }: Left,
+  captures: readonly NativeTarget[],
+  { cwd }: HookInput,
+): Promise<string> {
   const remarks = await remarksOn(place, state);
   const isSameWindow = !place.isNew;
-  if (text !== undefined && remarks.size === 0) return isSameWindow ? text.same : text.next;
+  const isBehind = text !== undefined && captures.some(({ sessionId }) => sessionId === state.previousSessionId);
+  if (text !== undefined && remarks.size === 0) return isSameWindow ? text.same : isBehind ? text.behind : text.next;
   const [{ renderOffer }, { relatedMemoryFiles }] = await Promise.all([
     import("../../handoff/render.ts"),
     import("../../handoff/memory-files.ts"),
   ]);
   const memoryFiles = await relatedMemoryFiles(cwd, state);
-  return renderOffer({ state, remarks, memoryFiles, isSameWindow, isBehind: isBehind === true });
+  return renderOffer({ state, remarks, memoryFiles, isSameWindow, isBehind });
 }
 
 async function remarksOn(place: StartPlace, state: SessionState): Promise<Remarks> {

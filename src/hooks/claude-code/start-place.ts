@@ -35,14 +35,14 @@ export interface StartPlace extends StartParts {
   targets: readonly NativeTarget[];
   /** False: the session continues, and its own hand-off is for itself. */
   isNew: boolean;
+  /** The previous session has just ended in the same process, or continues: its last words were hardly captured yet. */
+  isAtOnce: boolean;
 }
 
 /** Something to tell. */
 export interface Left extends LeftSession {
   /** Undefined: not rendered yet. */
   text?: ReadyText | undefined;
-  /** The transcript has more than the state. */
-  isBehind?: boolean | undefined;
 }
 
 const MAX_TRANSCRIPTS = 3;
@@ -52,7 +52,8 @@ export async function placeOf(parts: StartParts, input: HookInput): Promise<Star
   const repos = createRepoLocator();
   const repo = repoPlace(repos, cwd);
   const isNew = input.source === "startup" || input.source === "clear";
-  if (!isNew) return { ...parts, repos, repo, targets: [{ kind: "native", sessionId, transcriptPath, cwd }], isNew };
+  const place = { ...parts, repos, repo, isNew, isAtOnce: input.source !== "startup" };
+  if (!isNew) return { ...place, targets: [{ kind: "native", sessionId, transcriptPath, cwd }] };
   const targets = await findEndedSessions({
     claudeHome: parts.claudeHome,
     folders: repoFolders(repos, cwd),
@@ -61,7 +62,7 @@ export async function placeOf(parts: StartParts, input: HookInput): Promise<Star
     limit: MAX_TRANSCRIPTS,
     except: [sessionId],
   });
-  return { ...parts, repos, repo, targets, isNew };
+  return { ...place, targets };
 }
 
 /** The repo and its worktrees, from git's files. Outside a repo, subfolders are other projects. */
