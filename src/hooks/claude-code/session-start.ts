@@ -40,8 +40,10 @@ export async function answerStart(parts: StartParts, input: HookInput): Promise<
   const left = place.isNew
     ? chooseLeft(sessions, { sessionId: input.sessionId, running: await runningIds(parts.claudeHome) })
     : sessions.find(({ state }) => state.previousSessionId === input.sessionId);
-  if (left === undefined || !isDue(left.state, place, input)) return { captures };
-  const text = await textOf(place, left, captures, input);
+  if (left === undefined) return { captures };
+  const isBehind = left.text !== undefined && captures.some((target) => offerOf([left], target) !== undefined);
+  if (!isDue(left.state, place, input, isBehind)) return { captures };
+  const text = await textOf(place, left, isBehind, input);
   if (text.length > MAX_CHARACTERS) return { captures };
   const { sessionKey, lastMessageIndex, previousSessionId } = left.state;
   // Also captures what was told: the store may have lost it.
@@ -64,7 +66,7 @@ function notReady(targets: readonly NativeTarget[], ready: readonly ReadyOffer[]
   return missing;
 }
 
-function offerOf(ready: readonly ReadyOffer[], { sessionId }: NativeTarget): ReadyOffer | undefined {
+function offerOf<L extends Left>(ready: readonly L[], { sessionId }: NativeTarget): L | undefined {
   return ready.find(({ state }) => state.previousSessionId === sessionId);
 }
 
@@ -73,10 +75,11 @@ async function readBehind(place: StartPlace): Promise<Left[]> {
   return await read(place);
 }
 
-function isDue(state: SessionState, { isNew }: StartPlace, { source }: HookInput): boolean {
+/** What was offered is offered again if more was said since. */
+function isDue(state: SessionState, { isNew }: StartPlace, { source }: HookInput, isBehind: boolean): boolean {
   const now = Date.now();
   if (state.forced === true) return true;
-  if (isExpired(state, now) || wasOffered(state, now)) return false;
+  if (isExpired(state, now) || (wasOffered(state, now) && !isBehind)) return false;
   return isNew || source === "compact" || now - Date.parse(state.lastMessageAt) > RECENTLY_MS;
 }
 
@@ -84,12 +87,11 @@ function isDue(state: SessionState, { isNew }: StartPlace, { source }: HookInput
 async function textOf(
   place: StartPlace,
   { state, text }: Left,
-  captures: readonly NativeTarget[],
+  isBehind: boolean,
   { cwd }: HookInput,
 ): Promise<string> {
   const remarks = await remarksOn(place, state);
   const isSameWindow = !place.isNew;
-  const isBehind = text !== undefined && captures.some(({ sessionId }) => sessionId === state.previousSessionId);
   if (text !== undefined && remarks.size === 0) return isSameWindow ? text.same : isBehind ? text.behind : text.next;
   const [{ renderOffer }, { relatedMemoryFiles }] = await Promise.all([
     import("../../handoff/render.ts"),
