@@ -28,7 +28,7 @@ const RECENTLY_MS = 5 * 60_000;
 /** Git's results are only remarks: it gets at most this time, and none if the answer would be late. */
 const VERIFY_MS = 20;
 const MIN_VERIFY_MS = 10;
-const LATE_MS = 80;
+const LATE_MS = 65;
 
 export async function answerStart(parts: StartParts, input: HookInput): Promise<StartAnswer> {
   const place = await placeOf(parts, input);
