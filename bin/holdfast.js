@@ -29,8 +29,8 @@ async function start() {
   const [first, event, ...more] = process.argv.slice(2);
   // Claude Code waits for its hooks, so they skip the command table.
   if (first === "hook" && event !== undefined && !event.startsWith("-") && more.length === 0) {
-    const { requireCompiled } = require("./compiled-code.js");
-    await requireCompiled(path.join(root, "dist", "bin", "hook.cjs")).hook(event);
+    const { hook } = await import("../dist/bin/hook.js");
+    await hook(event);
     return;
   }
   keepCompiledCode();

@@ -2,7 +2,7 @@
 // many small modules takes longer than most commands, and builds the web page from web/ to dist/web/. Runs on
 // `npm ci` too.
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -27,14 +27,8 @@ const PROGRAMS = {
 
 // Bundled alone: shared chunks would load code that only commands need, and the first results wait for this thread.
 const SCAN_THREAD = "claude/index/scan-thread.js";
-// Also bundled alone: Claude Code waits for its hooks. Minified CommonJS loads fastest.
+// Also bundled alone: Claude Code waits for its hooks.
 const HOOK = "cli/commands/hook.js";
-const HOOK_OUTPUT = {
-  format: "cjs",
-  minify: true,
-  entryFileNames: "[name]-[hash].cjs",
-  chunkFileNames: "[name]-[hash].cjs",
-};
 
 const JOINED =
   /^(?:@modelcontextprotocol\/sdk|zod|zod-to-json-schema|ajv|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse)(?:\/|$)/;
@@ -56,11 +50,7 @@ await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) =
   codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
 });
 await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
-const hook = await joinFiles({ hook: `${root}dist/${HOOK}` }, HOOK_OUTPUT);
-writeFileSync(`${root}dist/bin/hook.cjs`, `module.exports = require("./${hook}");\n`);
-// Compiled by the Node that will run it, which may differ from the one that builds.
-const bundledNode = `${root}node_modules/node/bin/${process.platform === "win32" ? "node.exe" : "node"}`;
-execFileSync(existsSync(bundledNode) ? bundledNode : process.execPath, [`${root}scripts/compile-hook.js`]);
+await joinFiles({ hook: `${root}dist/${HOOK}` }, {});
 
 async function joinFiles(input, output) {
   const bundle = await rolldown({
@@ -72,14 +62,13 @@ async function joinFiles(input, output) {
     // Dependencies stay external, except those of `holdfast mcp`: loading their hundreds of files is too slow.
     external: (id) => /^[^./]/.test(id) && !JOINED.test(id),
   });
-  const { output: files } = await bundle.write({
+  await bundle.write({
     dir: `${root}dist/bin`,
     format: "esm",
     chunkFileNames: "[name]-[hash].js",
     ...output,
   });
   await bundle.close();
-  return files.find(({ isEntry }) => isEntry === true).fileName;
 }
 
 // Selects React's production build.

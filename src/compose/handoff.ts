@@ -6,8 +6,9 @@ import { join } from "node:path";
 import type { Logger } from "../base/log.ts";
 import { resolveClaudeHome } from "../claude/native/layout.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { type Environment, agentLayout } from "../config/layout.ts";
+import { type Environment, agentLayout, claudeLayout } from "../config/layout.ts";
 import type { Handoff } from "../handoff/handoff.ts";
+import type { SessionState } from "../handoff/state.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { LanguageModel } from "../models/language-model.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -61,16 +62,18 @@ export async function openHandoff(options: OpenHandoffOptions): Promise<Handoff 
     import("../project/github-status.ts"),
   ]);
   const layout = agentLayout(home, agent.agentId);
-  const model = await openModel(options);
+  const modelFor = await chooseModel(options);
+  // Native sessions belong to no agent; the default agent keeps their hand-offs.
+  const isDefault = agent.agentId === config.defaultAgent;
   return createHandoff({
     agent,
     layout: layout.handoff,
     defaultWorkspace: layout.workspace,
     config: config.handoff,
     github: createGithubReader({ env, clock: agent.clock }),
-    // Native sessions belong to no agent; the default agent keeps their hand-offs.
-    claudeHome: agent.agentId === config.defaultAgent ? resolveClaudeHome(env) : undefined,
-    model,
+    claudeHome: isDefault ? resolveClaudeHome(env) : undefined,
+    offersFolder: isDefault ? claudeLayout(home).offersFolder : undefined,
+    modelFor,
   });
 }
 
@@ -85,12 +88,32 @@ export async function forgetDeleted(options: OpenHandoffOptions, windows: readon
   await handoff?.close();
 }
 
-async function openModel({ config, env, agent }: OpenHandoffOptions): Promise<(() => LanguageModel) | undefined> {
-  const spec = config.handoff.model;
-  if (spec === undefined) return undefined;
-  const { openLanguageModel } = await import("../models/language-model.ts");
+/**
+ * `auto` asks only a model that has seen the conversation anyway: Claude Code about its own sessions and those of an
+ * agent that runs on it, else the agent's own model.
+ */
+async function chooseModel({
+  config,
+  env,
+  agent,
+}: OpenHandoffOptions): Promise<((state: SessionState) => LanguageModel | undefined) | undefined> {
+  const spec = config.handoff.model ?? "auto";
+  if (spec === "off") return undefined;
+  const [{ openLanguageModel }, { claudeAsModel }, { isNativeState }] = await Promise.all([
+    import("../models/language-model.ts"),
+    import("../claude/ask-claude.ts"),
+    import("../handoff/handoff-view.ts"),
+  ]);
   const { providers, models } = config;
-  return () => openLanguageModel(spec, { providers, models, env, logger: agent.logger });
+  const open = (name: string): LanguageModel =>
+    openLanguageModel(name, { providers, models, env, logger: agent.logger });
+  if (spec !== "auto") return () => open(spec);
+  const { engine, model } = config.agents[agent.agentId] ?? {};
+  return (state) => {
+    if (isNativeState(state) || engine === "claude-code")
+      return claudeAsModel({ command: config.claudeCode.command, env });
+    return model === undefined || engine === "echo" ? undefined : open(model);
+  };
 }
 
 /** Undefined when hooks cannot be loaded; the agent then answers without them. */
@@ -176,7 +199,9 @@ async function withDefaultHandoff<T>(
   const { openAgent } = await import("./agent.ts");
   const agent = await openAgent({ home, config, logger });
   try {
-    const handoff = await openHandoff({ home, config, env, agent });
+    // A run does not wait for a model.
+    const ownConfig = { ...config, handoff: { ...config.handoff, model: "off" } };
+    const handoff = await openHandoff({ home, config: ownConfig, env, agent });
     const result = handoff === undefined ? undefined : await use(handoff, agent);
     await handoff?.close();
     return result;

@@ -99,6 +99,8 @@ export function claudeLayout(home: string) {
     hookRequestsFolder: join(root, "hooks", "requests"),
     /** Errors of those hooks, which must not print. */
     hookLog: join(root, "hooks", "hook.log"),
+    /** Rendered hand-offs, one file per repo, for the hook of a starting session. Can be rebuilt. */
+    offersFolder: join(cacheFolder(home), "offers"),
   };
 }
 

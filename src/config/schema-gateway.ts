@@ -57,7 +57,11 @@ export const handoffSchema = z.strictObject({
   largeToolResult: field(z.int().min(1000), "Capture after a tool result of this many characters. Default: 20000."),
   expiresHours: field(z.number().positive().max(8760), "How long a hand-off is offered. Default: 24."),
   keepSnapshots: field(z.int().min(0).max(10_000), "Number of earlier states kept. Default: 50."),
-  model: field(textSchema, "provider/model that rewrites the summary. Default: none."),
+  model: field(
+    textSchema,
+    "Model that writes the lines when a window ends. auto: Claude Code or the agent's own model, whichever had the " +
+      "conversation; provider/model: that one; off: none. Default: auto.",
+  ),
   modelTimeoutSeconds: field(seconds, "Time limit of that model. Default: 20."),
 });
 

@@ -166,7 +166,7 @@ async function findTold({ store }: AgentHandle, source: CaptureSource): Promise<
 
 async function forgotten(state: SessionState, now: number): Promise<SessionState> {
   const { clearedState } = await import("./extract/extract.ts");
-  const { forced: _, ...rest } = state;
+  const { forced: _, model: _words, ...rest } = state;
   return sealState({
     ...rest,
     ...clearedState(state),

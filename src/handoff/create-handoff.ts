@@ -1,4 +1,5 @@
 /** Puts the parts of an agent's hand-off together. */
+import { isRecord } from "../base/json-record.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import type { HandoffLayout } from "../config/layout.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
@@ -17,9 +18,12 @@ import { getState, isNativeKey, listStates, sourceOf } from "./kept-states.ts";
 import { offerNative } from "./native-offer.ts";
 import { createOffers } from "./offer.ts";
 import { recoverSessions } from "./recover.ts";
-import { createRefinements } from "./refinements.ts";
+import { createModelLayer } from "./model-layer.ts";
 import { verifyItems } from "./verify.ts";
 import type { LanguageModel } from "../models/language-model.ts";
+import { isNativeState } from "./handoff-view.ts";
+import type { SessionState } from "./state.ts";
+import { createReadyOffersWriter } from "./write-ready-offers.ts";
 
 export interface HandoffOptions {
   agent: AgentHandle;
@@ -30,33 +34,49 @@ export interface HandoffOptions {
   config: HandoffConfig;
   /** Claude Code's folder, for the agent that keeps the states of native sessions. Left out: none are looked for. */
   claudeHome?: string | undefined;
-  /** Words the summary. Left out: no model is asked. */
-  model?: LanguageModel | (() => LanguageModel) | undefined;
+  /** Where native sessions' hand-offs are kept rendered, see `ready-offers.ts`. Optional. */
+  offersFolder?: string | undefined;
+  /** The model that may write the lines of a session's hand-off. Optional: no model is asked. */
+  modelFor?: ((state: SessionState) => LanguageModel | undefined) | undefined;
   git?: GitOptions | undefined;
   /** Left out or false: GitHub is not asked. */
   github?: GithubReader | false | undefined;
 }
 
 export function createHandoff(options: HandoffOptions): Handoff {
-  const { agent, config, claudeHome, model } = options;
+  const { agent, config, claudeHome, offersFolder, modelFor } = options;
   const { logger } = agent;
   const changes = createHandoffChanges(agent.store);
   const views = createViews({ ...options, changes });
   const sources = createSources(options);
+  const ready = offersFolder === undefined ? undefined : createReadyOffersWriter({ agent, folder: offersFolder });
+  const refreshReady = (state: SessionState): void => {
+    if (isNativeState(state) && state.cwd !== undefined) ready?.refresh(state.cwd);
+  };
   const captures = createCaptures({
     agent,
     config,
     onCaptured(state) {
       views.update(state);
-      refinements?.captured(state);
+      refreshReady(state);
+      modelLayer?.captured(state);
     },
-    onChanged: () => views.refresh(),
+    onChanged(state) {
+      views.refresh();
+      refreshReady(state);
+    },
   });
-  const refinements =
-    model === undefined
-      ? undefined
-      : createRefinements({ model, timeoutSeconds: config.modelTimeoutSeconds, logger, captures });
   const parts = { ...options, sources, captures, decisions: createDecisions(changes) };
+  const modelLayer =
+    modelFor === undefined
+      ? undefined
+      : createModelLayer({
+          modelFor,
+          timeoutSeconds: config.modelTimeoutSeconds,
+          logger,
+          captures,
+          sourceOf: async (state) => await sourceOf(parts, state.sessionKey, state),
+        });
   const offers = createOffers(parts);
   const keyOf = createKeyReader(agent);
 
@@ -64,7 +84,10 @@ export function createHandoff(options: HandoffOptions): Handoff {
     const source = await sources.of(target);
     if (source === undefined) return undefined;
     background.captured(source.sessionKey);
-    return await captures.capture(source, reason);
+    const state = await captures.capture(source, reason);
+    // Even if nothing new was said: the file may be missing.
+    if (source.kind === "native") ready?.refresh(source.cwd);
+    return state;
   };
   const background = createBackground({
     config,
@@ -77,7 +100,8 @@ export function createHandoff(options: HandoffOptions): Handoff {
   });
   const settled = async (): Promise<void> => {
     await background.settled();
-    await refinements?.settled();
+    await modelLayer?.settled();
+    await ready?.settled();
     await views.settled();
   };
 
@@ -103,9 +127,12 @@ export function createHandoff(options: HandoffOptions): Handoff {
     projectOf: async (entry) => await sources.project(entry),
     async clear(sessionKey) {
       const key = keyOf(sessionKey);
-      const source = isNativeKey(parts, key)
-        ? await sourceOf(parts, key, await agent.store.handoffs.get(key))
+      const isNative = isNativeKey(parts, key);
+      const kept = isNative ? await agent.store.handoffs.get(key) : undefined;
+      const source = isNative
+        ? await sourceOf(parts, key, kept)
         : await sources.of({ kind: "session", sessionKey: key });
+      if (isRecord(kept) && typeof kept["cwd"] === "string") await ready?.remove(kept["cwd"]);
       const had = await captures.clear(key, source);
       views.forget({ sessionKey: key });
       return had;
@@ -134,7 +161,7 @@ export function createHandoff(options: HandoffOptions): Handoff {
     settled,
     async close() {
       background.stop();
-      refinements?.stop();
+      modelLayer?.stop();
       await settled();
       changes.close();
     },

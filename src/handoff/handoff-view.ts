@@ -56,7 +56,7 @@ export interface HandoffItem {
   remark?: string;
   /** Of a blocker that is over: the entry that said so. */
   resolvedBy?: string;
-  /** In the words of a model; `said` is what it reworded. */
+  /** The sentence that a line of a model comes from. */
   said?: string;
 }
 

@@ -69,6 +69,15 @@ export function isExpired(state: Pick<SessionState, "expiresAt">, now: number): 
   return !(now <= Date.parse(state.expiresAt));
 }
 
+const RECENTLY_MS = 5 * 60_000;
+
+/** Offered so recently that it is offered again only if a person asks. */
+export function wasOffered({ resumeOfferedAt }: Pick<SessionState, "resumeOfferedAt">, now: number): boolean {
+  if (resumeOfferedAt === null) return false;
+  // After the clock was set back, an offer may seem to come from the future.
+  return Math.abs(now - Date.parse(resumeOfferedAt)) < RECENTLY_MS;
+}
+
 /** Of the content, however the store orders its members. */
 function checksumOf(value: unknown): string {
   return nodeCrypto().createHash("sha256").update(orderedJson(value)).digest("hex");

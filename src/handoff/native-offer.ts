@@ -8,10 +8,12 @@ import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { findRepo } from "../project/repo.ts";
 import { chooseLeft } from "./choose-left.ts";
 import { type NativeOfferRequest, type Offer, nativeSessionKey } from "./handoff.ts";
-import { isExpired, isTellable, readState } from "./kept-state.ts";
+import { isSubstantialItself } from "./inherit.ts";
+import { isExpired, isTellable, readState, wasOffered } from "./kept-state.ts";
 import { findEndedSessions, runningIds } from "./native-sessions.ts";
-import { type OfferParts, ofProject, offerText, wasOffered } from "./offer.ts";
+import { type OfferParts, ofProject, offerText } from "./offer.ts";
 import type { SessionState } from "./state.ts";
+import { nativeStates } from "./write-ready-offers.ts";
 import { isInside } from "../base/files.ts";
 
 export interface NativeOfferParts extends OfferParts {
@@ -20,7 +22,6 @@ export interface NativeOfferParts extends OfferParts {
 }
 
 const BUDGET_MS = 1_500;
-const MOST_STATES = 200;
 const MOST_TRANSCRIPTS = 3;
 
 export async function offerNative(parts: NativeOfferParts, request: NativeOfferRequest): Promise<Offer | undefined> {
@@ -60,8 +61,10 @@ async function leftInRepo(parts: NativeOfferParts, request: NativeOfferRequest):
   const running = claudeHome === undefined ? new Set<string>() : await runningIds(claudeHome);
   const isHere = (cwd: string): boolean => folders.some((folder) => isInside(folder, cwd));
   // Other projects may lie below: what is newest there must not hide what was left here.
-  const states = (await nativeStates(parts)).filter((state) => state.project === project);
-  return chooseLeft(states, { sessionId: request.sessionId, running, isHere });
+  const sessions = (await nativeStates(parts.agent))
+    .filter((state) => state.project === project && state.cwd !== undefined && isHere(state.cwd) && isTellable(state))
+    .map((state) => ({ state, isSubstantial: isSubstantialItself(state) }));
+  return chooseLeft(sessions, { sessionId: request.sessionId, running })?.state;
 }
 
 /** After the fact: those that are newer than what is known of them. */
@@ -87,12 +90,6 @@ async function captureEnded(
       });
     }
   }
-}
-
-async function nativeStates({ agent }: NativeOfferParts): Promise<SessionState[]> {
-  const prefix = canonicalSessionKey(nativeSessionKey(agent.agentId, ""), agent);
-  const kept = await agent.store.handoffs.list({ limit: MOST_STATES });
-  return kept.filter(({ key }) => key.startsWith(`${prefix}:`)).flatMap(({ state }) => readState(state) ?? []);
 }
 
 /** All worktrees of the repo; without one the folder itself. */

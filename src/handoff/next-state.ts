@@ -11,13 +11,14 @@ import type { ExtractState, PreviousState } from "./extract/extract.ts";
 import { summaryOf } from "./extract/summary.ts";
 import { type Inheritance, inherit, isSubstantialItself, stillEarlier, withWindows } from "./inherit.ts";
 import { clearedAtOf, isAnythingLeft, isSubstantial, isTellable, readState, sealState } from "./kept-state.ts";
+import { withModelItems } from "./model-items.ts";
 import { PIECE_MS, PROMPT, type Pace } from "./pace.ts";
 import { isActiveProject } from "./project.ts";
 import { readNative } from "./read/read-native.ts";
 import { readSession } from "./read/read-session.ts";
 import type { ReadTranscript } from "./read/read-transcript.ts";
 import { transcriptFits } from "./read/transcript-hash.ts";
-import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState, type SummaryItem } from "./state.ts";
+import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState } from "./state.ts";
 
 export interface StateParts {
   agent: Pick<AgentHandle, "agentId" | "clock" | "logger">;
@@ -111,7 +112,10 @@ async function advance(
   const extracted = await extractInPieces(previous, messages, project, pace);
   if (extracted.lastMessageIndex === 0) return undefined;
   const earlier = stillEarlier(base?.earlier ?? inherited?.earlier ?? {}, extracted);
-  const items = withWindows(withRewordings(extracted.items, previous?.items ?? []), earlier);
+  const items = withModelItems(withWindows(extracted.items, earlier), base?.model, {
+    lastMessageIndex: extracted.lastMessageIndex,
+    project,
+  });
   const cwd = source.cwd;
   const branch = reading.branch ?? base?.branch;
   const isNews = messages.length > 0 || base === undefined;
@@ -137,6 +141,7 @@ async function advance(
     resumeOfferedAt: isNews ? null : offeredAt(base, project),
     ...(isNews || base.offeredFor === undefined ? {} : { offeredFor: base.offeredFor }),
     ...(before?.decidedFor === undefined ? {} : { decidedFor: before.decidedFor }),
+    ...(base?.model === undefined ? {} : { model: base.model }),
     // Also of a state about the window before: what a person asked for is due until it has been told.
     ...(before?.forced === undefined ? {} : { forced: before.forced }),
     ...(clearedAt === undefined ? {} : { clearedAt }),
@@ -302,17 +307,6 @@ async function extractInPieces(
     size = Math.max(1, Math.min(size * 2, Math.floor((size * PIECE_MS) / Math.max(took, 0.1))));
   }
   return extraction.state();
-}
-
-/** What a model put into better words stays so, as long as the words that it was given are the same. */
-function withRewordings(items: readonly SummaryItem[], before: readonly SummaryItem[]): SummaryItem[] {
-  return items.map((item) => {
-    const reworded = before.find(
-      ({ by, said, kind, entryId }) =>
-        by === "model" && said === item.text && kind === item.kind && entryId === item.entryId,
-    );
-    return reworded ?? item;
-  });
 }
 
 function expiry(lastMessageAt: string, now: number, { expiresHours }: HandoffConfig): string {

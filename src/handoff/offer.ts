@@ -12,7 +12,7 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import type { Decisions, Moment } from "./decisions.ts";
 import type { Offer, OfferRequest, ResumeAnswer } from "./handoff.ts";
 import { withWindows } from "./inherit.ts";
-import { isExpired, isTellable, projectsIn, readState } from "./kept-state.ts";
+import { isExpired, isTellable, projectsIn, readState, wasOffered } from "./kept-state.ts";
 import { relatedMemoryFiles } from "./memory-files.ts";
 import { type WindowParts, captureBefore, confirm, deriveBefore } from "./previous-windows.ts";
 import { isActiveProject } from "./project.ts";
@@ -33,9 +33,6 @@ export interface Offers {
   markOffered(offer: Offer): Promise<void>;
   resume(sessionKey: string, name?: string): Promise<ResumeAnswer>;
 }
-
-/** Offered so recently, it is not offered again, except when somebody asks. */
-const RECENTLY_MS = 5 * 60_000;
 
 export function createOffers(parts: OfferParts & { decisions: Decisions }): Offers {
   const { agent, captures, decisions } = parts;
@@ -152,13 +149,6 @@ function whileDue({ agent }: OfferParts, state: SessionState | undefined): Sessi
   const now = agent.clock.now();
   const isDue = state !== undefined && isTellable(state) && !isExpired(state, now) && !wasOffered(state, now);
   return isDue ? state : undefined;
-}
-
-export function wasOffered({ resumeOfferedAt }: SessionState, now: number): boolean {
-  if (resumeOfferedAt === null) return false;
-  const since = now - Date.parse(resumeOfferedAt);
-  // A clock that was set back makes it look like an offer of the future.
-  return since < RECENTLY_MS && since > -RECENTLY_MS;
 }
 
 /** A person asked: the window before this one, also when this one has left something in between. */

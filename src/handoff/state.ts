@@ -75,6 +75,8 @@ export interface SessionState {
   decidedFor?: { sessionId: string; compactions: number };
   /** A person asked for it (`/resume`): the next turn gets it whatever else holds. */
   forced?: boolean;
+  /** Beside OpenClaw's fields: the last request to a model about this window. */
+  model?: ModelWork;
   /** Beside OpenClaw's fields: nothing that was said up to here is ever noted again (`/handoff clear`). */
   clearedAt?: string;
 }
@@ -168,10 +170,23 @@ export interface SummaryItem {
   /** The earlier window that the entry is in. Left out: the one that the state tells about. */
   sessionId?: string;
   timestamp: string;
-  /** Left out: as it was said. `model`: in the words of the model that refined it. */
+  /** Left out: as it was said. `model`: in the words of a model. */
   by?: "model";
-  /** What the model reworded. */
+  /** The sentence that the model's line comes from. */
   said?: string;
+}
+
+/** What a model wrote, and what it cost. */
+export interface ModelWork {
+  /** `provider/model`. */
+  name: string;
+  /** US dollars. Undefined if the price is unknown. */
+  costUsd?: number | undefined;
+  /** It has read up to this message, and only what belongs to this project. */
+  lastMessageIndex: number;
+  project: string;
+  /** Empty: nothing of its answer could be used. */
+  items: SummaryItem[];
 }
 
 /** A message as the hand-off reads it, of Holdfast's own transcripts and Claude Code's alike. */

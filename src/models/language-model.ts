@@ -7,7 +7,7 @@ import { type Logger, silentLogger } from "../base/log.ts";
 import type { ModelConfig, ProviderConfig } from "../config/config.ts";
 import type { Environment } from "../config/layout.ts";
 import { emptyAnswerError, modelError, refusedError } from "./model-errors.ts";
-import { resolveModelName } from "./model-info.ts";
+import { type ResolvedPrice, resolveModelName, resolveModelPrice, tokenCostOf } from "./model-info.ts";
 import {
   type ProviderAccess,
   type SdkModel,
@@ -43,6 +43,8 @@ export interface TextAnswer {
   /** `length`: the answer was cut at `maxTokens`. */
   finish: "stop" | "length" | "other";
   usage: { inputTokens?: number | undefined; outputTokens?: number | undefined };
+  /** US dollars. Undefined if the price is unknown. */
+  costUsd?: number | undefined;
 }
 
 export interface OpenModelOptions {
@@ -63,8 +65,17 @@ export function openLanguageModel(spec: string, options: OpenModelOptions): Lang
   return {
     provider,
     model,
-    generateText: async (request) => await generate(await loaded.get(), access, request),
+    generateText: async (request) => {
+      const answer = await generate(await loaded.get(), access, request);
+      return { ...answer, costUsd: costOf(answer, resolveModelPrice({ provider, model }, options.models)) };
+    },
   };
+}
+
+function costOf({ usage }: TextAnswer, price: ResolvedPrice | undefined): number | undefined {
+  const { inputTokens: input = 0, outputTokens: output = 0 } = usage;
+  if (price === undefined || input + output === 0) return undefined;
+  return tokenCostOf({ input, output, cacheRead: 0, cacheWrite: 0 }, price).total;
 }
 
 /** Far more than any text answer needs. */

@@ -103,7 +103,9 @@ async function readGithub(
   // The search counts in whole seconds.
   const updated = `updated:>=${new Date(since).toISOString().slice(0, 19)}Z sort:updated-desc`;
   const lists = [
-    branch === "" ? Promise.resolve([]) : list("--state=open", `--head=${branch}`, `--json=${PR_FIELDS},statusCheckRollup`),
+    branch === ""
+      ? Promise.resolve([])
+      : list("--state=open", `--head=${branch}`, `--json=${PR_FIELDS},statusCheckRollup`),
     list("--state=open", "--assignee=@me", `--json=${PR_FIELDS}`),
     list("--state=all", `--search=${updated}`, `--json=${PR_FIELDS}`),
   ];

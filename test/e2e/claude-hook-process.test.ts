@@ -85,8 +85,21 @@ describe("holdfast hook", () => {
     await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
     const { stdout } = await hook("SessionStart", starting());
     expect(stdout).toContain(BLOCKED);
-    // New messages too if there is time, else a note that there are some.
-    expect(stdout.includes("More was said after that message")).toBe(!stdout.includes(last));
+    expect(stdout).toContain("More was said after that message");
+    expect(stdout).not.toContain(last);
+    await settled();
+    // The next session gets all of it.
+    expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout).toContain(last);
+  });
+
+  it("tells the last words after /clear, which nobody had the time to capture", async () => {
+    await hook("Stop", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
+    await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
+    const { stdout } = await hook("SessionStart", { ...starting(), source: "clear" });
+    expect(stdout).toContain(BLOCKED);
+    expect(stdout).toContain(last);
   });
 
   it("captures an ended session once, however often it is called", async () => {
@@ -115,9 +128,48 @@ describe("holdfast hook", () => {
     using database = new DatabaseSync(storePath());
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     const before = performance.now();
-    await hook("SessionStart", starting());
+    // What was rendered at the capture needs no store.
+    expect((await hook("SessionStart", starting())).stdout).toContain(BLOCKED);
     expect(performance.now() - before).toBeLessThan(NO_HANG_MS);
     database.exec("ROLLBACK");
+  });
+
+  it("tells the same from the store if the rendered hand-off is lost, and has it rendered again", async () => {
+    await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    const offers = join(world.home, "cache", "offers");
+    expect(readdirSync(offers).filter((name) => name.endsWith(".json"))).toHaveLength(1);
+    rmSync(offers, { recursive: true });
+    expect((await hook("SessionStart", starting())).stdout).toContain(BLOCKED);
+    await settled();
+    expect(readdirSync(offers).filter((name) => name.endsWith(".json"))).toHaveLength(1);
+    expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout).toBe("");
+  });
+
+  it("tells nothing that a person has cleared, whether or not it was rendered", async () => {
+    const ending = { ...starting(), session_id: OLD, transcript_path: transcript };
+    await hook("SessionEnd", ending);
+    await settled();
+    const cleared = start(["handoff", "clear", "--session", OLD]);
+    cleared.stdin?.end();
+    expect((await ended(cleared)).code).toBe(0);
+    expect((await hook("SessionStart", starting())).stdout).toBe("");
+    rmSync(join(world.home, "cache", "offers"), { recursive: true });
+    expect((await hook("SessionStart", starting())).stdout).toBe("");
+  });
+
+  it("tells nothing of a session that another process has open", async () => {
+    await hook("Stop", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    const sessions = join(world.claudeHome, "sessions");
+    mkdirSync(sessions, { recursive: true });
+    writeFileSync(
+      join(sessions, `${process.pid}.json`),
+      JSON.stringify({ pid: process.pid, sessionId: OLD, cwd: repo }),
+    );
+    expect((await hook("SessionStart", starting())).stdout).toBe("");
+    rmSync(sessions, { recursive: true });
+    expect((await hook("SessionStart", starting())).stdout).toContain(BLOCKED);
   });
 
   it.each<[string, string | Buffer]>([

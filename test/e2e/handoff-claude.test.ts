@@ -45,7 +45,7 @@ it("a conversation whose session is lost continues in a fresh one with the hand-
   house.telegram.say("And now?");
   await house.hears(ADA.id, "Here I am again.");
   await house.hears(ADA.id, "Claude Code no longer has this conversation");
-  const asked = lastUserText(api.requests.at(-1) ?? { messages: [] });
+  const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });
   expect(asked).toMatch(/previous_session_context[^]*Person: I'm blocked[^]*# Hand-off[^]*missing certificate/);
   expect(asked.trimEnd().endsWith("And now?")).toBe(true);
 });
@@ -54,7 +54,7 @@ it("a new window gives Claude Code the previous hand-off", async () => {
   api.script(text("Good."));
   house.telegram.say("/new hello");
   await house.hears(ADA.id, "Good.");
-  const asked = lastUserText(api.requests.at(-1) ?? { messages: [] });
+  const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });
   expect(asked).toMatch(/<handoff [0-9a-f]+>[^]*missing certificate[^]*<\/handoff [0-9a-f]+>\s+hello$/);
 });
 

@@ -165,22 +165,24 @@ describe("a hand-off", () => {
     expect(await say(house, "/handoff")).toContain("/handoff on turns it on");
   });
 
-  it("does not wait for a model to word it", async () => {
+  it("does not wait for a model to write it", async () => {
     await using model = await startFakeModelServer(() => ({ silent: true }));
     await using house = await openQuietHouse({
       env: { ANTHROPIC_API_KEY: "test-key-without-value" },
       config: (config) => ({
         ...config,
         providers: { anthropic: { baseUrl: `${model.url}/v1` } },
-        handoff: { ...config.handoff, model: "anthropic/claude-haiku-4-5", everyMessages: 1 },
+        handoff: { ...config.handoff, model: "anthropic/claude-haiku-4-5" },
       }),
     });
+    await say(house, "Please prepare the release.");
     await say(house, BLOCKED);
-    await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBeGreaterThan(0);
     const before = performance.now();
     await say(house, "/new hello");
     expect(performance.now() - before).toBeLessThan(10_000);
     expect(await told(house)).toEqual([expect.stringContaining("missing certificate")]);
+    await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBe(1);
+    expect(model.requests[0]?.prompt).toContain("missing certificate");
   });
 });
 

@@ -2,18 +2,17 @@
  * `holdfast handoff`: works on the agent's store, whether a gateway runs or not. Every change is a compare-and-swap,
  * so this process and the gateway may capture at the same time.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { closing } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { findHandoff, type HandoffPlace } from "../../handoff/find-handoff.ts";
 import { type HandoffView, handoffView, isNativeState } from "../../handoff/handoff-view.ts";
 import { renderMarkdown, shortEntryId } from "../../handoff/render.ts";
-import type { SessionState } from "../../handoff/state.ts";
+import type { ModelWork, SessionState } from "../../handoff/state.ts";
 import type { Counts, Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printTable, right, talk, writeOut, waitingLine } from "../output.ts";
-import { printable } from "../../base/text.ts";
+import { printable, printableLine } from "../../base/text.ts";
 import { openHandoff } from "../../compose/handoff.ts";
 import { openAgent } from "../../compose/agent.ts";
 
@@ -25,25 +24,26 @@ export async function showHandoff(options: HandoffOptions): Promise<void> {
     const { state } = await requireHandoff(opened, options.session);
     const remarks = await handoff.verify(state);
     const markdown = renderMarkdown(state, remarks);
-    if (options.json !== true) return await writeOut(printable(markdown));
-    printJson({ schema: 1, handoff: handoffView(state, agent.clock.now(), remarks), markdown });
+    if (options.json === true) {
+      return printJson({ schema: 1, handoff: handoffView(state, agent.clock.now(), remarks), markdown });
+    }
+    await writeOut(printable(markdown));
+    if (state.model !== undefined) talk(describeModel(state.model));
   });
 }
 
-/** Time limit for the model that improves the wording; without it the captured text stays. */
-const MODEL_MS = 15_000;
+function describeModel({ name, costUsd, items }: ModelWork): string {
+  const cost = costUsd === undefined ? "" : ` for $${costUsd.toFixed(4)}`;
+  const use = items.length === 0 ? "was asked, but its answer was not used" : "wrote lines of this hand-off";
+  return printableLine(`${name} ${use}${cost}. To use no model: holdfast config set handoff.model off`);
+}
 
 export async function captureHandoff(options: HandoffOptions): Promise<void> {
   await withHandoff(options, { writes: true }, async (opened) => {
-    const { handoff, agent, config } = opened;
+    const { handoff, agent } = opened;
     const { key, target } = await findHandoff(opened, options.session ?? (await newestSession(opened)));
     if (target === undefined) throw nothingToRead(key);
-    let state = await handoff.capture(target, "asked");
-    if (state !== undefined && config.handoff.model !== undefined) {
-      using _line = waitingLine("A model is improving the wording");
-      await Promise.race([handoff.settled(), delay(MODEL_MS, undefined, { ref: false })]);
-      state = (await handoff.get(key)) ?? state;
-    }
+    const state = await handoff.capture(target, "asked");
     if (options.json === true) {
       const captured = state !== undefined;
       const view = state === undefined ? undefined : handoffView(state, agent.clock.now());

@@ -2,12 +2,10 @@
  * `holdfast hook <event>`: Claude Code calls it and waits. It always succeeds, prints an answer or nothing, and is
  * fast, so that no session is disturbed. Failures go to a log file.
  */
-import { nodeChildProcess } from "../../base/builtin.ts";
 import type { Logger } from "../../base/log.ts";
 import { resolveClaudeHome } from "../../claude/native/layout.ts";
 import { claudeLayout, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
-import { compileAtFirstUse } from "../../handoff/patterns/pattern.ts";
 import { answerHook } from "../../hooks/claude-code/answer-hook.ts";
 import {
   CLAUDE_HOOK_EVENTS,
@@ -17,10 +15,8 @@ import {
   createHookLog,
 } from "../../hooks/claude-code/hook-call.ts";
 
-/** CPU time from the start of the process until the answer: on a busy machine the answer stays the same. */
-const ANSWER_MS = 120;
 /** Claude Code writes the input before this process runs, so it is late only on a very busy machine. */
-const INPUT_MS = 50;
+const INPUT_MS = 500;
 /** The process exits after this time, even if something hangs. */
 const HARD_LIMIT_MS = 2_000;
 
@@ -52,7 +48,7 @@ async function run(event: string | undefined, logger: Logger): Promise<void> {
   const known = CLAUDE_HOOK_EVENTS.find((name): name is ClaudeHookEvent => name === event);
   if (known === undefined) throw new Error("unknown hook event");
   const claudeHome = resolveClaudeHome();
-  const record = process.stdin.isTTY ? undefined : await readInput(process.stdin, INPUT_MS * slowness());
+  const record = process.stdin.isTTY ? undefined : await readInput(process.stdin, INPUT_MS);
   const input = record === undefined ? undefined : toHookInput(record, claudeHome);
   if (input === undefined) throw new Error("invalid input on stdin");
   const home = resolveHome();
@@ -63,8 +59,7 @@ async function run(event: string | undefined, logger: Logger): Promise<void> {
     env: process.env,
     claudeHome,
     logger,
-    timeLeft: () => ANSWER_MS - usedMs(),
-    beforeReading: withoutOptimizers,
+    elapsedMs: () => process.uptime() * 1000,
     readHandoffs: async (query) => {
       const { readHandoffs } = await import("../../compose/agent.ts");
       return await readHandoffs({ home, config, ...query });
@@ -72,34 +67,6 @@ async function run(event: string | undefined, logger: Logger): Promise<void> {
     answer: async (text) => await written(`${text}\n`),
   });
 }
-
-function usedMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
-/** Elapsed time divided by CPU time: how much slower the machine is than an idle one. */
-function slowness(): number {
-  // Loading `performance` would take a millisecond.
-  const passedMs = process.uptime() * 1000;
-  return Math.min(MAX_SLOWNESS, Math.max(1, passedMs / Math.max(1, usedMs())));
-}
-
-const MAX_SLOWNESS = 10;
-
-/**
- * Turns V8's optimizers off: reading a few messages runs much code only once or twice, and optimizing it takes longer
- * than it saves. The modules that reading needs are loaded first, because cached code does not match these flags.
- */
-async function withoutOptimizers(): Promise<void> {
-  await import("../../handoff/extract/extract.ts");
-  nodeChildProcess();
-  compileAtFirstUse();
-  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
-  for (const name of SPEED_UPS) setFlagsFromString(`--no-${name}`);
-}
-
-const SPEED_UPS = ["regexp-tier-up", "regexp-optimization", "sparkplug", "maglev", "opt"];
 
 async function written(text: string): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));

@@ -1,8 +1,7 @@
 /** `holdfast hooks`: lists, turns on, turns off and checks hooks, and installs Holdfast as a hook of Claude Code. */
-import { dirname, join } from "node:path";
-import { ERROR_KINDS, HoldfastError, systemErrorCode } from "../../base/errors.ts";
+import { join } from "node:path";
+import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
 import { createLogger } from "../../base/log.ts";
-import { programFile } from "../../base/package.ts";
 import { resolveClaudeHome, settingsFile } from "../../claude/native/layout.ts";
 import { formatKeyPath } from "../../config/key-path.ts";
 import { agentLayout, configFile, claudeLayout, resolveHome } from "../../config/layout.ts";
@@ -168,7 +167,6 @@ export async function install(program: string, options: PlaceOptions): Promise<v
   const where = await placeOf(program, options);
   const { installHooks } = await import("../../hooks/claude-code/install.ts");
   const result = await installHooks(where);
-  await compileHook();
   report(result, options, {
     installed: `Claude Code now calls Holdfast  (${result.path})`,
     updated: `Claude Code now calls this installation of Holdfast  (${result.path})`,
@@ -177,22 +175,6 @@ export async function install(program: string, options: PlaceOptions): Promise<v
   if (options.json === true) return;
   if (result.hooksOff) talk('This file turns all hooks off: remove "disableAllHooks" to use them.');
   if (!result.isPlainJson) talk("The file has comments or trailing commas: Claude Code may ignore it.");
-}
-
-/** The export of bin/compiled-code.js, which is plain JavaScript. */
-interface CompiledCode {
-  keepCompiled: (folder: string) => void;
-}
-
-/** Compiles the hook for this version of Node, which makes it start faster. Optional. */
-async function compileHook(): Promise<void> {
-  const { createRequire } = await import("node:module");
-  const { keepCompiled } = createRequire(programFile())("./compiled-code.js") as CompiledCode;
-  try {
-    keepCompiled(join(dirname(programFile()), "..", "dist", "bin"));
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-  }
 }
 
 export async function uninstall(program: string, options: PlaceOptions): Promise<void> {

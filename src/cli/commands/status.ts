@@ -35,7 +35,7 @@ export async function status(options: StatusOptions): Promise<void> {
   using _line = waitingLine("Reading the stores");
   const report = await gatherStatus(setup, options);
   if (options.json === true) printJson(toJson(setup, report));
-  else printStatus(report, options);
+  else printStatus(setup, report, options);
   if (isDegraded(report)) process.exitCode = ERROR_KINDS.degraded.exitCode;
 }
 
@@ -114,9 +114,10 @@ function agentJson(agent: AgentSessions): object {
 }
 
 /** The gateway and its problems first, then agents, sessions and usage. */
-function printStatus(report: StatusReport, options: Flags<"all">): void {
+function printStatus({ config }: Setup, report: StatusReport, options: Flags<"all">): void {
   printGateway(report);
   printAgents(report);
+  if (config.handoff.enabled) print(`Hand-off model: ${describeHandoffModel(config.handoff.model)}`);
   printGivenUp(report);
   printSessions(report, options);
   if (report.usage !== undefined) printUsage(report.usage);
@@ -148,6 +149,11 @@ function printAgents({ agents }: StatusReport): void {
       problem ?? "",
     ]),
   );
+}
+
+function describeHandoffModel(model = "auto"): string {
+  if (model !== "auto") return printableLine(model);
+  return "auto (Claude Code or the agent's own model, whichever had the conversation)";
 }
 
 function printGivenUp({ agents }: StatusReport): void {

@@ -20,10 +20,8 @@ interface HookParts {
   env: Environment;
   claudeHome: string;
   logger: Logger;
-  /** Milliseconds until the answer is due. */
-  timeLeft(): number;
-  /** Called before a transcript is read, which takes longest. Optional. */
-  beforeReading?(): Promise<void>;
+  /** Milliseconds since the hook was called. */
+  elapsedMs(): number;
   readHandoffs(query: { agentId: string; prefix: string; limit: number; busyMs: number }): Promise<KeptHandoff[]>;
   /** Prints the answer, so that Claude Code can continue. */
   answer(text: string): Promise<void>;
@@ -57,8 +55,10 @@ export async function answerHook(event: ClaudeHookEvent, input: HookInput, parts
   const { answerStart } = await import("./session-start.ts");
   const agentId = normalizeAgentId(config.defaultAgent);
   const prefix = nativeSessionKey(agentId, "");
-  const kept = await parts.readHandoffs({ agentId, prefix, limit: MAX_STATES, busyMs: BUSY_MS });
-  const start = await answerStart({ ...parts, agentId, config: config.handoff, kept }, input);
+  const { offersFolder } = claudeLayout(home);
+  const readKept = async (): Promise<KeptHandoff[]> =>
+    await parts.readHandoffs({ agentId, prefix, limit: MAX_STATES, busyMs: BUSY_MS });
+  const start = await answerStart({ ...parts, agentId, config: config.handoff, offersFolder, readKept }, input);
   if (start.text !== undefined) await parts.answer(contextAnswer(start.text));
   const reason = input.source === "compact" ? ("compaction" as const) : ("found" as const);
   const captures = start.captures.map((target) => ({

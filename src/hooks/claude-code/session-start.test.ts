@@ -1,5 +1,5 @@
 /** A starting session gets the hand-off of its repo, or of its own folder outside a repo. */
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
@@ -9,7 +9,9 @@ import { silentLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { nativeSessionKey } from "../../handoff/handoff.ts";
 import { nextState } from "../../handoff/next-state.ts";
-import { type StartParts, answerStart } from "./session-start.ts";
+import { readyFile, readyText } from "../../handoff/ready-offers.ts";
+import { answerStart } from "./session-start.ts";
+import type { StartParts } from "./start-place.ts";
 
 describe("a session that starts", () => {
   it("above other projects gets only the hand-off of its own folder", async () => {
@@ -35,7 +37,7 @@ describe("a session that starts", () => {
   });
 });
 
-it("adds messages since the last capture if there is time", async () => {
+it("adds messages since the last capture, or a remark that there are some", async () => {
   await using world = await createNativeHome();
   const repo = createTestRepo(world.join("shop")).path;
   const transcriptPath = talk(world, "1", repo, "the broken importer", Date.now() - 600_000);
@@ -47,14 +49,22 @@ it("adds messages since the last capture if there is time", async () => {
   const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
   appendFileSync(transcriptPath, `${JSON.stringify(lineOf("1", repo, last))}\n`);
   const kept = [{ key: sessionKey, state, updatedAt: Date.now() }];
-  const inTime = (await start(world, repo, { kept })).text;
-  expect(inTime).toContain("the broken importer");
-  expect(inTime).toContain(last);
-  const late = await start(world, repo, { kept, timeLeft: () => 30 });
-  expect(late.text).toContain("the broken importer");
-  expect(late.text).not.toContain(last);
-  // It is captured behind the answer.
-  expect(late.captures).toMatchObject([{ sessionId: testSessionId("1") }]);
+  // Nothing is rendered: the end of the transcript is read on top of what is stored.
+  const read = (await start(world, repo, { readKept: () => Promise.resolve(kept) })).text;
+  expect(read).toContain("the broken importer");
+  expect(read).toContain(last);
+  // Something is rendered: it is told with a remark, and the rest is captured in the background.
+  const rendered = { next: "all", behind: "the broken importer, and more was said", same: "own" };
+  if (state === undefined) throw new Error("nothing was captured");
+  const place = { folder: join(world.claudeHome, "offers"), agentId: "main", repo };
+  mkdirSync(place.folder);
+  writeFileSync(readyFile(place), readyText(place, [{ state, isSubstantial: true, text: rendered }]));
+  const behind = await start(world, repo, { readKept: () => Promise.reject(new Error("the store is not needed")) });
+  expect(behind.text).toBe(rendered.behind);
+  expect(behind.captures).toMatchObject([{ sessionId: testSessionId("1") }]);
+  // After /clear nobody had the time to capture anything.
+  const cleared = await start(world, repo, { readKept: () => Promise.resolve(kept) }, "clear");
+  expect(cleared.text).toContain(last);
 });
 
 function talk(world: NativeHome, id: string, cwd: string, matter: string, modifiedAt = Date.now()): string {
@@ -80,8 +90,17 @@ async function start(
   { claudeHome }: NativeHome,
   cwd: string,
   more: Partial<StartParts> = {},
+  source = "startup",
 ): ReturnType<typeof answerStart> {
-  const parts = { agentId: "main", config: DEFAULT_CONFIG.handoff, claudeHome, kept: [], logger: silentLogger };
-  const input = { sessionId: testSessionId("f"), cwd, transcriptPath: "", source: "startup" };
-  return await answerStart({ ...parts, timeLeft: () => 10_000, ...more }, input);
+  const parts = {
+    agentId: "main",
+    config: DEFAULT_CONFIG.handoff,
+    claudeHome,
+    offersFolder: join(claudeHome, "offers"),
+    readKept: () => Promise.resolve([]),
+    logger: silentLogger,
+    elapsedMs: () => 1_000,
+  };
+  const input = { sessionId: testSessionId("f"), cwd, transcriptPath: "", source };
+  return await answerStart({ ...parts, ...more }, input);
 }

@@ -12,7 +12,7 @@ const handoffItem = z.object({
   at: instant,
   remark: z.string().describe("What the repo says about it now.").optional(),
   resolvedBy: z.string().describe("For a resolved blocker: the entry that says so.").optional(),
-  said: z.string().describe("The original words, if a model rephrased them.").optional(),
+  said: z.string().describe("The sentence that a line of a model comes from.").optional(),
 });
 
 const handoff = z

@@ -1,0 +1,71 @@
+/**
+ * What the native sessions of a repo left, rendered when it was captured: one private file per repo, so that the hook
+ * of a starting session only has to read and print it. The file is derived from the store. If it is missing, damaged
+ * or outdated, the hook takes longer, and nothing is lost.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { nodeCrypto } from "../base/builtin.ts";
+import { isRecord, parseJson } from "../base/json-record.ts";
+import type { RepoLocator } from "../claude/discovery/repo-locator.ts";
+import type { LeftSession } from "./choose-left.ts";
+
+/** A session without `text` was captured and left nothing to tell. Its state has no notes: they are not told. */
+export interface ReadyOffer extends LeftSession {
+  text?: ReadyText | undefined;
+}
+
+export interface ReadyText {
+  /** For the next session. */
+  next: string;
+  /** The same, with a remark that more was said since. */
+  behind: string;
+  /** For the session itself after a compaction. */
+  same: string;
+}
+
+export interface ReadyPlace {
+  /** A private folder. */
+  folder: string;
+  agentId: string;
+  /** See `repoPlace`. */
+  repo: string;
+}
+
+const VERSION = 1;
+
+/** The main worktree of a folder's repo, or the folder itself if it is not in a repo. */
+export function repoPlace(repos: RepoLocator, cwd: string): string {
+  return repos.repoOf(cwd) ?? repos.canonical(cwd);
+}
+
+export function readyFile({ folder, agentId, repo }: ReadyPlace): string {
+  return join(folder, `${digestOf(JSON.stringify([agentId, repo])).slice(0, 32)}.json`);
+}
+
+/** The first line is a digest of the rest: a file that was torn or edited is not used. */
+export function readyText({ agentId, repo }: ReadyPlace, offers: readonly ReadyOffer[]): string {
+  const json = JSON.stringify({ version: VERSION, agentId, repo, offers });
+  return `${digestOf(json)}\n${json}\n`;
+}
+
+/** Nothing if there is no usable file. */
+export function readReadyOffers(place: ReadyPlace): ReadyOffer[] {
+  const [digest, json = ""] = textOf(readyFile(place)).split("\n");
+  const value = digest === digestOf(json) ? parseJson(json) : undefined;
+  if (!isRecord(value) || value["version"] !== VERSION) return [];
+  const isHere = value["agentId"] === place.agentId && value["repo"] === place.repo;
+  return isHere ? (value["offers"] as ReadyOffer[]) : [];
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function digestOf(text: string): string {
+  return nodeCrypto().createHash("sha256").update(text).digest("hex");
+}

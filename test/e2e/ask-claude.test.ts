@@ -1,0 +1,87 @@
+/** One question to the real `claude`, answered by a model API on loopback. */
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { claudeAsModel } from "../../src/claude/ask-claude.ts";
+import { type ProcessHome, createProcessHome } from "../support/process-home.ts";
+import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
+import { type Reply, apiError, hang, text, withUsage } from "../support/fake-anthropic/reply.ts";
+
+const MARK = "a mark that no request may contain";
+
+let stage: ProcessHome;
+beforeAll(async () => {
+  stage = await createProcessHome();
+  const { configDir, repo, home } = stage.home;
+  const hook = { type: "command", command: `touch ${join(home, "hook-ran")}` };
+  const hooks = { SessionStart: [{ hooks: [hook] }], SessionEnd: [{ hooks: [hook] }] };
+  writeFileSync(join(configDir, "settings.json"), JSON.stringify({ hooks }));
+  for (const folder of [configDir, repo]) writeFileSync(join(folder, "CLAUDE.md"), MARK);
+});
+afterAll(async () => await stage[Symbol.asyncDispose]());
+
+describe("Claude Code as a model", () => {
+  it("answers one request without tools, settings and project files, and leaves no session", async () => {
+    const prompt = `--resume ${"a long question ".repeat(20_000)}`;
+    answerWith(withUsage(text("an answer"), { input_tokens: 1000, output_tokens: 20 }));
+    const answer = await ask().generateText({ system: "RULES", prompt, maxTokens: 300, reasoning: "none" });
+    expect(answer).toMatchObject({ text: "an answer", finish: "stop", usage: { inputTokens: 1000, outputTokens: 20 } });
+    expect(answer.costUsd).toBeCloseTo(0.0011, 6);
+    expect(stage.api.requests).toHaveLength(1);
+    const [request] = stage.api.requests;
+    expect(request?.model).toContain("haiku");
+    expect(request?.body).toMatchObject({ max_tokens: 300 });
+    expect(request?.body["tools"] ?? []).toEqual([]);
+    expect(request?.body["thinking"]).not.toMatchObject({ type: "enabled" });
+    expect(JSON.stringify(request?.system)).toContain("RULES");
+    expect(request === undefined ? "" : lastUserText(request)).toContain(prompt.trim());
+    expect(JSON.stringify(request?.body)).not.toContain(MARK);
+    const { configDir, home } = stage.home;
+    expect(existsSync(join(configDir, "projects"))).toBe(false);
+    expect(readdirSync(join(configDir, "sessions"))).toEqual([]);
+    expect(existsSync(join(home, "hook-ran"))).toBe(false);
+    await stage.home.empty();
+  });
+
+  it("does not take itself for a part of the session that it is asked from", async () => {
+    answerWith(text("still here"));
+    const outer = { CLAUDECODE: "1", CLAUDE_CODE_SESSION_ID: "x", HOLDFAST_RUN: "task" };
+    const model = claudeAsModel({ command: stage.home.command, env: { ...stage.home.env, ...outer } });
+    expect(await model.generateText({ prompt: "hello" })).toMatchObject({ text: "still here" });
+  });
+
+  it("fails in time when nothing answers, and nothing is left", async () => {
+    answerWith(hang());
+    const before = performance.now();
+    await expect(ask().generateText({ prompt: "hello", signal: AbortSignal.timeout(3_000) })).rejects.toMatchObject({
+      code: "claude-ask-failed",
+      message: expect.stringContaining("no answer in time") as string,
+    });
+    expect(performance.now() - before).toBeLessThan(10_000);
+    await stage.home.empty();
+    await delay(50);
+    expect(readdirSync(join(stage.home.configDir, "sessions"))).toEqual([]);
+  });
+
+  it("fails when the login is refused, when there is none, and when there is no Claude Code", async () => {
+    answerWith(apiError(401, "invalid x-api-key"));
+    await expect(ask().generateText({ prompt: "hello" })).rejects.toMatchObject({ code: "claude-ask-failed" });
+    const { ANTHROPIC_API_KEY: _key, ...anonymous } = stage.home.env;
+    const model = claudeAsModel({ command: stage.home.command, env: anonymous });
+    await expect(model.generateText({ prompt: "hello" })).rejects.toMatchObject({
+      code: "claude-ask-failed",
+      message: expect.stringMatching(/log ?in/i) as string,
+    });
+    const missing = claudeAsModel({ command: "no-such-claude", env: stage.home.env });
+    await expect(missing.generateText({ prompt: "hello" })).rejects.toMatchObject({ code: "claude-not-found" });
+  });
+});
+
+function answerWith(reply: Reply): void {
+  stage.api.answer(() => reply);
+}
+
+function ask() {
+  return claudeAsModel({ command: stage.home.command, env: stage.home.env });
+}
