@@ -1,5 +1,5 @@
 /** Which lines of a hand-off are told when there is room for some of them only. */
-import type { SummaryItem, SummaryKind } from "./state.ts";
+import { FACT_KINDS, type SummaryItem, type SummaryKind } from "./state.ts";
 
 export interface Line {
   item: SummaryItem;
@@ -30,7 +30,15 @@ export function chooseLines<L extends Line>(lines: readonly L[], room: Room): Se
   return chosen;
 }
 
-const KINDS: readonly SummaryKind[] = ["next-step", "blocker", "in-progress", "decision", "topic", "accomplishment"];
+const KINDS: readonly SummaryKind[] = [
+  "next-step",
+  "blocker",
+  "in-progress",
+  "decision",
+  "topic",
+  "accomplishment",
+  ...FACT_KINDS,
+];
 const MOST_OF_A_KIND = 10;
 
 function byImportance<L extends Line>(lines: readonly L[]): L[] {

@@ -114,12 +114,14 @@ function itemView(
   };
 }
 
+const MOST_RESOLVED = 3;
+
 /** Not told to an agent any more, and still worth a look: somebody may know better. */
 function resolvedBlockers({ patterns, project, earlier }: SessionState): HandoffItem[] {
   const resolved = patterns.filter((note) => {
     return note.type === "blocker" && note.resolved === true && note.project === project;
   });
-  return resolved.map(({ content, sourceEntryId: entryId, timestamp, resolvedBy = entryId }) => {
+  return resolved.slice(-MOST_RESOLVED).map(({ content, sourceEntryId: entryId, timestamp, resolvedBy = entryId }) => {
     const sessionId = earlierWindow(earlier, entryId);
     const item = { kind: "blocker" as const, text: content, entryId, timestamp };
     return { ...itemView(sessionId === undefined ? item : { ...item, sessionId }, undefined), resolvedBy };

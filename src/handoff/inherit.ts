@@ -5,7 +5,7 @@
  */
 import type { PreviousState } from "./extract/extract.ts";
 import { isExpired, isSubstantial, isTellable } from "./kept-state.ts";
-import type { CarriedLine, SessionState, StateNote, SummaryItem, SummaryKind } from "./state.ts";
+import type { InheritedLine, SessionState, SummaryItem, SummaryKind } from "./state.ts";
 
 /** The windows of entries that are not in the window itself. */
 export type EarlierEntries = Readonly<Record<string, string>>;
@@ -18,75 +18,48 @@ export interface Inheritance {
 /** What nobody has finished or mentioned for so long is not handed on once more. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
+/** Kinds that a window hands on; what was done stays with its window. */
+const HANDED_ON: ReadonlySet<SummaryKind> = new Set(["in-progress", "blocker", "decision", "next-step"]);
+
 /** `from`: of another window, which was over when something was first said in this one. Undefined: nothing. */
 export async function inherit(from: SessionState | undefined, begunAt: string): Promise<Inheritance | undefined> {
   const began = Date.parse(begunAt);
   if (from === undefined || !isTellable(from) || isExpired(from, began)) return undefined;
   if (Date.parse(from.lastMessageAt) > began) return undefined;
-  const isRecent = ({ timestamp }: { timestamp: string }): boolean => !(began - Date.parse(timestamp) > LONGEST_MS);
-  const lines = await linesOfAll(from);
-  const notes = from.patterns.filter((note) => isRecent(note) && isWorthLine(note, lines));
-  const { requests, working, next, todos, about, counts } = from.carried;
-  const toBefore = <L extends CarriedLine>(line: L): L => ({
-    ...line,
-    index: line.index - from.lastMessageIndex,
-    turn: line.turn - counts.user,
-  });
-  const carried = {
-    counts: { user: 0, assistant: 0, tools: 0, requests: 0 },
-    requests: requests.filter(isRecent).map(toBefore),
-    answered: [],
-    working: working.filter(isRecent).map(toBefore),
-    next: next.filter(isRecent).map(toBefore),
-    isCasual: false,
-    ...(about !== undefined && isRecent(about) ? { about: toBefore(about) } : {}),
-    ...(todos !== undefined && isRecent(todos) ? { todos } : {}),
-  };
-  const patterns = notes.map((note) => ({
-    ...note,
-    sourceMessageIndex: note.sourceMessageIndex - from.lastMessageIndex,
-  }));
+  const inherited = (await linesOfAll(from)).filter(({ timestamp }) => !(began - Date.parse(timestamp) > LONGEST_MS));
+  const { nothingCarried } = await import("./digest.ts");
   const { items, summary, mode, lastMessageAt } = from;
-  const state = { patterns, items, summary, mode, carried, lastMessageIndex: 0, lastMessageAt };
+  const carried = { ...nothingCarried(), inherited };
+  const state = { patterns: [], items, summary, mode, carried, lastMessageIndex: 0, lastMessageAt };
   const windowOf = (entryId: string): string => earlierWindow(from.earlier, entryId) ?? from.previousSessionId;
   return { state, earlier: Object.fromEntries(entriesOf(state).map((id) => [id, windowOf(id)])) };
 }
 
 /** Not of the project alone that was worked on last: what is open in another waits for its own windows. */
-async function linesOfAll({ patterns, carried, mode }: SessionState): Promise<SummaryItem[]> {
-  const { itemsOf } = await import("./extract/items.ts");
-  const projects = Array.from(new Set(patterns.map(({ project }) => project)));
-  return projects.flatMap((project) => itemsOf(patterns, carried, { project, isWork: mode !== "chat" }));
-}
-
-const TOLD_AS: Partial<Record<StateNote["type"], SummaryKind>> = {
-  blocker: "blocker",
-  decision: "decision",
-  task_created: "in-progress",
-};
-
-/** What was done stays with its window; of the rest, what was worth a line. */
-function isWorthLine({ type, content, sourceEntryId }: StateNote, lines: readonly SummaryItem[]): boolean {
-  const kind = TOLD_AS[type];
-  return lines.some((line) => {
-    // A line may leave out the word that tied its sentence to the one before.
-    return line.kind === kind && line.entryId === sourceEntryId && content.endsWith(line.text);
+async function linesOfAll({ carried, project, items }: SessionState): Promise<InheritedLine[]> {
+  const { judge } = await import("./judge/judge.ts");
+  return Array.from(new Set([...carried.open.toReversed(), project])).flatMap((one) => {
+    const lines = one === project ? items : judge(carried, { project: one });
+    return lines
+      .filter(({ kind }) => HANDED_ON.has(kind))
+      .map(({ kind, said, text, entryId, timestamp }) => ({
+        kind,
+        text: said ?? text,
+        entryId,
+        timestamp,
+        project: one,
+      }));
   });
 }
 
 /** Only what the state still speaks of. */
-export function stillEarlier(
-  earlier: EarlierEntries,
-  state: Pick<PreviousState, "patterns" | "carried">,
-): EarlierEntries {
+export function stillEarlier(earlier: EarlierEntries, state: Pick<PreviousState, "carried">): EarlierEntries {
   const spoken = new Set(entriesOf(state));
   return Object.fromEntries(Object.entries(earlier).filter(([entryId]) => spoken.has(entryId)));
 }
 
-function entriesOf({ patterns, carried }: Pick<PreviousState, "patterns" | "carried">): string[] {
-  const { requests, answered, working, next, topic, about, todos, error, offer } = carried;
-  const lines = [...requests, ...answered, ...working, ...next, topic, about, todos, error, offer];
-  return [...patterns.map(({ sourceEntryId }) => sourceEntryId), ...lines.flatMap((line) => line?.entryId ?? [])];
+function entriesOf({ carried }: Pick<PreviousState, "carried">): string[] {
+  return carried.inherited.map(({ entryId }) => entryId);
 }
 
 /** Ids of other tools can be anything, also what every object has a member of. */
@@ -104,18 +77,20 @@ export function withWindows(items: readonly SummaryItem[], earlier: EarlierEntri
 
 /** Something to go on with that is not all inherited; whoever goes on with what was told makes it their own. */
 export function isSubstantialItself(state: SessionState): boolean {
-  if (state.carried.goesOn === true) return isSubstantial(state);
-  const isOwn = (entryId: string): boolean => earlierWindow(state.earlier, entryId) === undefined;
-  const { requests, working, next, todos, ...carried } = state.carried;
-  return isSubstantial({
-    items: state.items.filter(({ sessionId }) => sessionId === undefined),
-    patterns: state.patterns.filter(({ sourceEntryId }) => isOwn(sourceEntryId)),
-    carried: {
-      ...carried,
-      requests: requests.filter(({ entryId }) => isOwn(entryId)),
-      working: working.filter(({ entryId }) => isOwn(entryId)),
-      next: next.filter(({ entryId }) => isOwn(entryId)),
-      ...(todos !== undefined && isOwn(todos.entryId) ? { todos } : {}),
-    },
+  const { goesOn, isAbout, open } = state.carried;
+  if (goesOn === true) return isSubstantial(state);
+  // Greetings and "where were we?" leave nothing of their own, whatever the agent answers.
+  if (isAbout !== true) return false;
+  if (hasFinished(state)) return isSubstantial(state);
+  const own = state.items.filter(({ sessionId }) => sessionId === undefined);
+  const others = open.filter((project) => project !== state.project);
+  return isSubstantial({ items: own, carried: { ...state.carried, open: others } });
+}
+
+/** Something that was handed on to this window is over by now. */
+function hasFinished({ carried, items, project }: SessionState): boolean {
+  return carried.inherited.some((line) => {
+    if (line.project !== project) return false;
+    return !items.some(({ kind, entryId }) => kind === line.kind && entryId === line.entryId);
   });
 }

@@ -4,7 +4,7 @@
  */
 import { nodeCrypto } from "../base/builtin.ts";
 import { isRecord } from "../base/json-record.ts";
-import { STATE_VERSION, type SessionState } from "./state.ts";
+import { STATE_VERSION, SUMMARY_KINDS, type SessionState, type SummaryItem } from "./state.ts";
 
 export type UnsealedState = Omit<SessionState, "checksum">;
 
@@ -28,15 +28,22 @@ export function clearedAtOf(kept: unknown): string | undefined {
 }
 
 /** What is left of any project; its lines, `items`, are of one alone. */
-type LeftState = Pick<SessionState, "items" | "patterns" | "carried">;
+type LeftState = Pick<SessionState, "items" | "carried">;
 
-/** More than a topic: something to go on with. */
-export function isSubstantial(state: LeftState): boolean {
-  return isAnyOpen(state) || state.items.some(({ kind }) => kind !== "topic");
+/** Something to go on with, in any project. */
+export function isSubstantial({ items, carried }: LeftState): boolean {
+  return carried.open.length > 0 || items.some(isLine);
 }
 
-export function isAnythingLeft(state: LeftState): boolean {
-  return isAnyOpen(state) || state.items.length > 0;
+/** Of a section, not a mere fact. */
+export function isLine({ kind }: Pick<SummaryItem, "kind">): boolean {
+  return SECTION_KINDS.has(kind);
+}
+
+const SECTION_KINDS: ReadonlySet<string> = new Set(SUMMARY_KINDS.filter((kind) => kind !== "topic"));
+
+export function isAnythingLeft({ items, carried }: LeftState): boolean {
+  return carried.open.length > 0 || items.some(isLine);
 }
 
 /** Whether there is anything that somebody could be told. What was cleared leaves only its place. */
@@ -50,19 +57,8 @@ export function isOpenHandoff(state: SessionState, now: number): boolean {
 }
 
 /** What was worked on last comes first. */
-export function projectsIn(state: LeftState): string[] {
-  const newestFirst = openLines(state).toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp));
-  return Array.from(new Set(newestFirst.map(({ project }) => project)));
-}
-
-function isAnyOpen(state: LeftState): boolean {
-  return openLines(state).length > 0;
-}
-
-function openLines({ patterns, carried }: LeftState): { project: string; timestamp: string }[] {
-  const { requests, working, next, todos } = carried;
-  const isListOpen = todos?.items.some(({ status, text }) => status !== "completed" && text !== "") === true;
-  return [...patterns, ...requests, ...working, ...next, ...(isListOpen ? [todos] : [])];
+export function projectsIn({ carried }: LeftState): string[] {
+  return carried.open;
 }
 
 export function isExpired(state: Pick<SessionState, "expiresAt">, now: number): boolean {

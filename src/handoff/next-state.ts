@@ -4,6 +4,8 @@
  */
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
 import type { HandoffConfig } from "../config/config.ts";
+import { redactText } from "../base/redact.ts";
+import { printableLine } from "../base/text.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { findDamage } from "../transcript/damage.ts";
 import type { CaptureSource } from "./capture-source.ts";
@@ -18,7 +20,7 @@ import { readNative } from "./read/read-native.ts";
 import { readSession } from "./read/read-session.ts";
 import type { ReadTranscript } from "./read/read-transcript.ts";
 import { transcriptFits } from "./read/transcript-hash.ts";
-import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState } from "./state.ts";
+import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState, type SummaryItem } from "./state.ts";
 
 export interface StateParts {
   agent: Pick<AgentHandle, "agentId" | "clock" | "logger">;
@@ -112,12 +114,12 @@ async function advance(
   const extracted = await extractInPieces(previous, messages, project, pace);
   if (extracted.lastMessageIndex === 0) return undefined;
   const earlier = stillEarlier(base?.earlier ?? inherited?.earlier ?? {}, extracted);
-  const items = withModelItems(withWindows(extracted.items, earlier), base?.model, {
+  const cwd = source.cwd;
+  const branch = reading.branch ?? base?.branch;
+  const items = withModelItems(withWindows(withBranch(extracted, branch), earlier), base?.model, {
     lastMessageIndex: extracted.lastMessageIndex,
     project,
   });
-  const cwd = source.cwd;
-  const branch = reading.branch ?? base?.branch;
   const isNews = messages.length > 0 || base === undefined;
   return sealState({
     ...extracted,
@@ -260,8 +262,16 @@ function lastSaid(messages: readonly ReadMessage[], limits: StateParts): readonl
   const { mostMessages, mostCharacters } = limits;
   if (mostMessages === undefined) return messages;
   const said = messages.flatMap(({ text }, index) => (text === "" ? [] : [index]));
-  const last = messages.slice(said.at(-mostMessages) ?? 0);
-  return mostCharacters === undefined ? last : lastCharacters(last, mostCharacters);
+  const start = said.at(-mostMessages) ?? 0;
+  const last = messages.slice(start);
+  const kept = mostCharacters === undefined ? last : lastCharacters(last, mostCharacters);
+  // An answer says little without its question.
+  const asked = kept.some(isPerson) ? undefined : messages.slice(0, start + 1).findLast(isPerson);
+  return asked === undefined ? kept : [asked, ...kept];
+}
+
+function isPerson({ role, text }: ReadMessage): boolean {
+  return role === "user" && text !== "";
 }
 
 /** Of a message that is too long its end, from the beginning of a line or sentence: there it says what came of it. */
@@ -307,6 +317,17 @@ async function extractInPieces(
     size = Math.max(1, Math.min(size * 2, Math.floor((size * PIECE_MS) / Math.max(took, 0.1))));
   }
   return extraction.state();
+}
+
+/** Where the work was done, as a fact of its own. */
+function withBranch({ items, carried, lastMessageAt }: ExtractState, branch: string | undefined): SummaryItem[] {
+  const last = carried.digests.at(-1);
+  const isWork = items.some(
+    ({ kind }) => kind === "edited" || kind === "commit" || kind === "failure" || kind === "todo",
+  );
+  if (branch === undefined || branch === "HEAD" || last === undefined || !isWork) return items;
+  const text = printableLine(redactText(branch), 120);
+  return [...items, { kind: "branch", text, entryId: last.entryId, timestamp: lastMessageAt }];
 }
 
 function expiry(lastMessageAt: string, now: number, { expiresHours }: HandoffConfig): string {

@@ -106,13 +106,11 @@ describe("Markdown for people", () => {
       [
         "# Hand-off: webhooks",
         "",
-        "- Session: `agent:main:telegram:dm:1`, window `1a2b3c4d`",
-        "- Last message: 2026-11-15 12:00. It ended with /new.",
-        "- Offered until: 2026-11-16 12:00",
+        "It ended with /new. Last message: 2026-11-15 12:00.",
         "",
         "## In progress",
         "",
-        "- the retry queue in `src/webhook.ts` (`aaaa0001`) — *src/webhook.ts has changed since*",
+        "- the retry queue in `src/webhook.ts` — *src/webhook.ts has changed since* (`aaaa0001`)",
         "",
         "## Blockers",
         "",
@@ -121,6 +119,8 @@ describe("Markdown for people", () => {
         "## Decisions",
         "",
         "- \\u001b[31mRedis\\u001b[0m (`aaaa0003`)",
+        "",
+        "Session `agent:main:telegram:dm:1`, window `1a2b3c4d`, offered until 2026-11-16 12:00.",
         "",
       ].join("\n"),
     );
@@ -145,7 +145,7 @@ function item(kind: SummaryKind, text: string, entryId: string): SummaryItem {
 function stateWith(items: SummaryItem[]): SessionState {
   return sealState({
     ...extract(undefined, [], { project: "webhooks", active: true }),
-    version: 1,
+    version: 2,
     agentId: "main",
     sessionKey: "agent:main:telegram:dm:1",
     previousSessionId: "1a2b3c4d-0000-4000-8000-000000000000",

@@ -6,7 +6,7 @@
 import { localTime } from "../base/clock.ts";
 import { redactText } from "../base/redact.ts";
 import { chooseLines } from "./choose-lines.ts";
-import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "./state.ts";
+import { type CaptureReason, FACT_KINDS, type SessionState, type SummaryItem, type SummaryKind } from "./state.ts";
 import { printableLine, delimited, disarmStructure } from "../base/text.ts";
 
 /** What was found out about an item since, as a short clause. */
@@ -32,35 +32,48 @@ const MARK = "handoff";
 export function renderOffer(offer: OfferText): string {
   const head = headLines(offer);
   const tail = tailLines(offer);
-  const around = delimited(MARK, [...head, ...SECTIONS.map(({ title }) => title), ...tail].join("\n"));
+  const around = delimited(MARK, [...head, ...SECTIONS.map(({ title }) => `${title}:`), ...tail].join("\n"));
   const lines = offer.state.items.map((item) => ({ item, text: itemLine(item, offer.remarks.get(item)) }));
   const chosen = chooseLines(lines, {
     tokens: MOST_TOKENS - countTokens(around),
     characters: MOST_CHARACTERS - around.length,
     countTokens,
   });
-  const sections = SECTIONS.flatMap(({ kind, title }) => {
-    const texts = lines.filter((line) => line.item.kind === kind && chosen.has(line)).map(({ text }) => text);
-    return texts.length === 0 ? [] : [title, ...texts];
+  const sections = SECTIONS.flatMap(({ kinds, title }) => {
+    const texts = lines.filter((line) => kinds.includes(line.item.kind) && chosen.has(line)).map(({ text }) => text);
+    return texts.length === 0 ? [] : [`${title}:`, ...texts];
   });
   return delimited(MARK, [...head, ...sections, ...tail].join("\n"));
 }
 
-const SECTIONS: readonly { kind: SummaryKind; title: string }[] = [
-  { kind: "topic", title: "Last topic:" },
-  { kind: "in-progress", title: "In progress:" },
-  { kind: "blocker", title: "Blockers:" },
-  { kind: "decision", title: "Decisions:" },
-  { kind: "accomplishment", title: "Done:" },
-  { kind: "next-step", title: "Suggested next step:" },
+const SECTIONS: readonly { kinds: readonly SummaryKind[]; title: string }[] = [
+  { kinds: ["topic"], title: "Last topic" },
+  { kinds: ["in-progress"], title: "In progress" },
+  { kinds: ["blocker"], title: "Blockers" },
+  { kinds: ["decision"], title: "Decisions" },
+  { kinds: ["accomplishment"], title: "Done" },
+  { kinds: ["next-step"], title: "Suggested next step" },
+  // How it ended, `request`, is said above the sections.
+  { kinds: FACT_KINDS.filter((kind) => kind !== "request"), title: "Facts" },
 ];
+
+const FACT_LABELS: Partial<Record<SummaryKind, string>> = {
+  commit: "Commit ",
+  branch: "Branch ",
+  "pull-request": "Pull request ",
+};
+
+/** A fact says what it is; the line of a section stands under its title. */
+function textOf({ kind, text }: SummaryItem): string {
+  return `${FACT_LABELS[kind] ?? ""}${text}`;
+}
 
 function headLines({ state, isSameWindow, isBehind = false }: OfferText): string[] {
   const what = isSameWindow
     ? "What this conversation was about before it was shortened"
     : "What the last conversation of this session left";
   const window = `window ${shortEntryId(state.previousSessionId)}, last message ${instant(state.lastMessageAt)}`;
-  const ending = isSameWindow ? "" : ` ${REASONS[state.reason]}`;
+  const ending = isSameWindow ? "" : ` ${endingIn(state)}`;
   const more = isBehind ? " More was said after that message, which is not in this record." : "";
   return [
     `${what} (${window}).${ending}${more} Project: ${oneLine(state.project, 100)}.`,
@@ -98,8 +111,14 @@ export function endingOf(reason: CaptureReason): string {
   return REASONS[reason];
 }
 
+/** How the window ended, and whether the last request was answered. */
+function endingIn({ reason, items }: Pick<SessionState, "reason" | "items">): string {
+  const request = items.find(({ kind }) => kind === "request")?.text;
+  return request === undefined ? REASONS[reason] : `${REASONS[reason]} ${oneLine(request, 100)}`;
+}
+
 function itemLine(item: SummaryItem, remark: string | undefined): string {
-  const text = `${oneLine(item.text, 220)}${reference(item)}`;
+  const text = `${oneLine(textOf(item), 220)}${reference(item)}`;
   return oneLine(`- ${text}${remark === undefined ? "" : ` — ${oneLine(remark, 130)}`}`, LONGEST_LINE);
 }
 
@@ -134,26 +153,30 @@ function countTokens(text: string): number {
   return Math.ceil(ascii / 3.2 + other * 1.5);
 }
 
-/** For people, in their own words and without limits. */
+/** For people: as one would paste it into a ticket. */
 export function renderMarkdown(state: SessionState, remarks: Remarks = new Map()): string {
-  const lines = [
+  const sections = SECTIONS.flatMap(({ kinds, title }) => {
+    const items = state.items.filter(({ kind }) => kinds.includes(kind));
+    return items.length === 0
+      ? []
+      : [`## ${title}`, "", ...items.map((item) => markdownLine(item, remarks.get(item))), ""];
+  });
+  const key = state.sessionKey.replaceAll("`", "'");
+  const window = shortEntryId(state.previousSessionId);
+  return [
     `# Hand-off: ${markdownText(state.project)}`,
     "",
-    `- Session: \`${state.sessionKey.replaceAll("`", "'")}\`, window \`${shortEntryId(state.previousSessionId)}\``,
-    `- Last message: ${instant(state.lastMessageAt)}. ${REASONS[state.reason]}`,
-    `- Offered until: ${instant(state.expiresAt)}`,
-  ];
-  for (const { kind, title } of SECTIONS) {
-    const items = state.items.filter((item) => item.kind === kind);
-    if (items.length === 0) continue;
-    lines.push("", `## ${title.replace(":", "")}`, "");
-    for (const item of items) {
-      const remark = remarks.get(item);
-      const told = remark === undefined ? "" : ` — *${markdownText(remark)}*`;
-      lines.push(`- ${markdownText(item.text)}${reference(item).replace(/\[(\S+)(.*)\]/, "(`$1`$2)")}${told}`);
-    }
-  }
-  return `${lines.join("\n")}\n`;
+    `${markdownText(endingIn(state))} Last message: ${instant(state.lastMessageAt)}.`,
+    "",
+    ...(sections.length === 0 ? ["Nothing to hand over.", ""] : sections),
+    `Session \`${key}\`, window \`${window}\`, offered until ${instant(state.expiresAt)}.`,
+    "",
+  ].join("\n");
+}
+
+function markdownLine(item: SummaryItem, remark: string | undefined): string {
+  const told = remark === undefined ? "" : ` — *${markdownText(remark)}*`;
+  return `- ${markdownText(textOf(item))}${told}${reference(item).replace(/\[(\S+)(.*)\]/, "(`$1`$2)")}`;
 }
 
 /** Tags, links and pictures stay what they were: text. */

@@ -5,7 +5,7 @@
  */
 import type { PatternNote } from "./patterns/note.ts";
 
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
 
 /** Why the state was captured last. */
 export const CAPTURE_REASONS = [
@@ -82,58 +82,87 @@ export interface SessionState {
 }
 
 /**
- * What extraction remembers from one capture to the next, so that capturing in pieces gives the same as
- * capturing in one go. Nobody else reads it.
+ * What a capture remembers of the messages it has read, so that capturing in pieces gives the same as capturing in
+ * one go. Bounded: of old messages only what may still matter is kept.
  */
 export interface CarriedState {
-  counts: { user: number; assistant: number; tools: number; requests: number };
-  topic?: CarriedLine;
-  /** What a person told last that is nothing else: what it is all about, when nobody says what is being done. */
-  about?: CarriedLine;
-  /** What a person asked for and is not done, oldest first. */
-  requests: CarriedRequest[];
-  /** Requests that the last message answered; they are open again if the turn goes on. */
-  answered: CarriedRequest[];
-  /** What somebody said they are doing and has not reported done, oldest first. */
-  working: CarriedLine[];
-  /** What somebody said comes next, oldest first. */
-  next: CarriedLine[];
-  todos?: { items: TodoItem[]; entryId: string; timestamp: string; project: string };
-  /** The last thing a person said was small talk. */
-  isCasual: boolean;
+  counts: { user: number; assistant: number; tools: number };
+  /** People's messages and the agent's answers, oldest first. */
+  digests: Digest[];
+  todos?: { items: TodoItem[]; entryId: string; timestamp: string; project: string } | undefined;
+  /** Lines of earlier windows that are still open, and decisions that still stand. */
+  inherited: InheritedLine[];
   /** A person said to go on with what was open, whatever that was. */
   goesOn?: true;
-  /** A tool's error that the agent has said nothing about since. */
-  error?: CarriedLine;
-  /** What the agent offered to do or proposed, for whoever agrees to it. */
-  offer?: CarriedOffer;
+  /** A person said something that is about something, tools were used, or something was reported done. */
+  isAbout?: true;
+  /** Projects that have something to hand over, the one that was worked on last first. */
+  open: string[];
 }
 
-/** One clean, redacted line of a message. */
-export interface CarriedLine {
+/** A person's message, or all of an agent's turn that answers it. */
+export interface Digest {
+  role: "user" | "assistant";
+  /** The entry of the text; of a turn, of its last text. */
+  entryId: string;
+  timestamp: string;
+  /** Of the message among all that were read. */
+  index: number;
+  project: string;
+  /** What it says, at most a few sentences. */
+  said: Said[];
+  /** How many sentences it has; 0: nothing that can be read. */
+  sentences: number;
+  /** Aborted, timed out, failed or interrupted. */
+  isCut?: boolean;
+  /** Of a turn: tools were called and nothing was said since. */
+  isOpen?: boolean;
+  isEcho?: boolean;
+  /** Calls whose results have not come. */
+  calls?: ToolCall[];
+  runs?: Run[];
+  edits?: string[];
+  commits?: Commit[];
+  pullRequest?: string;
+  /** A person refused a call. */
+  isDenied?: boolean;
+}
+
+/** One sentence of a message, clean, redacted, at most 200 characters. */
+export interface Said {
+  text: string;
+  /** Its place among the message's sentences. */
+  at: number;
+  isQuestion?: boolean;
+  isItem?: boolean;
+  /** The check box before it. */
+  checked?: boolean;
+  /** The scorer's log-odds for blocker, decision, accomplishment and task_created; left out in other languages. */
+  scores?: number[];
+}
+
+/** A command and how it ended. */
+export interface Run {
+  command: string;
+  failed: boolean;
+  entryId: string;
+  timestamp: string;
+}
+
+export interface Commit {
+  hash: string;
+  branch: string;
+  subject: string;
+  entryId: string;
+  timestamp: string;
+}
+
+export interface InheritedLine {
+  kind: SummaryKind;
   text: string;
   entryId: string;
   timestamp: string;
-  /** Of the message, as in `sourceMessageIndex`. */
-  index: number;
-  /** How many messages of people there were then, itself included. */
-  turn: number;
   project: string;
-  /** The agent promised it, in passing: its next answer says what became of it. */
-  isPromise?: boolean;
-  /** A person said it of themselves: no answer ends it. */
-  isPersons?: boolean;
-}
-
-export interface CarriedRequest extends CarriedLine {
-  /** A question is done with an answer, a piece of work when it is reported done. */
-  isQuestion: boolean;
-  /** Left out: nobody has answered. `cut`: the turn was cut short. `begun`: the answer left it open. */
-  state?: "cut" | "begun";
-}
-
-export interface CarriedOffer extends CarriedLine {
-  kind: "offer" | "proposal";
 }
 
 /** How far the transcript was read, so that the next capture reads only what came since. */
@@ -160,7 +189,11 @@ export interface StateSummary {
   nextStep: string;
 }
 
-export type SummaryKind = "topic" | "in-progress" | "blocker" | "decision" | "accomplishment" | "next-step";
+export const SUMMARY_KINDS = ["topic", "in-progress", "blocker", "decision", "accomplishment", "next-step"] as const;
+/** Facts, which need no reading of sentences. */
+export const FACT_KINDS = ["request", "todo", "failure", "commit", "edited", "branch", "pull-request"] as const;
+
+export type SummaryKind = (typeof SUMMARY_KINDS)[number] | (typeof FACT_KINDS)[number];
 
 export interface SummaryItem {
   kind: SummaryKind;
@@ -211,6 +244,25 @@ export interface ReadMessage {
   todos?: readonly TodoItem[];
   /** The same, where it says only what changes; ids are the list's own. */
   todoChanges?: readonly TodoChange[];
+  /** Of the agent: calls that run a command or write a file. */
+  calls?: readonly ToolCall[];
+  /** Of tools: how the calls ended. */
+  results?: readonly ToolResult[];
+}
+
+export interface ToolCall {
+  id: string;
+  command?: string;
+  file?: string;
+}
+
+export interface ToolResult {
+  /** Of the call. */
+  id: string;
+  isError?: boolean;
+  isDenied?: boolean;
+  commit?: Pick<Commit, "hash" | "branch" | "subject">;
+  pullRequest?: string;
 }
 
 export interface TodoItem {

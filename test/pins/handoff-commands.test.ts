@@ -72,8 +72,10 @@ describe("holdfast handoff", () => {
     await using home = await createCliHome(WORDS);
     const { code, stdout, stderr } = await runCli(["handoff", "show"], { home: home.path, env: { FORCE_COLOR: "1" } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^# Hand-off: main\n\n- Session: `agent:main:cli:dm:[^`]+`, window `[0-9a-f]{8}`\n/);
-    expect(stdout).toMatch(/^- Last message: \d{4}-\d\d-\d\d \d\d:\d\d\. It .+\.$/m);
+    expect(stdout).toMatch(
+      /^# Hand-off: main\n\nIt .+\. Last message: \d{4}-\d\d-\d\d \d\d:\d\d\.\n\n## In progress\n/,
+    );
+    expect(stdout).toMatch(/\n\nSession `agent:main:cli:dm:[^`]+`, window `[0-9a-f]{8}`, offered until .+\.\n$/);
     expect(stdout).toMatch(/^## Decisions\n\n- We decided to keep the keys in Postgres .*\(`[0-9a-f]{8}`\)$/m);
     expect(stdout).toMatch(/^## Blockers\n\n- I'm blocked: .*\(`[0-9a-f]{8}`\)$/m);
     // oxlint-disable-next-line no-control-regex -- escape codes are what must not be there

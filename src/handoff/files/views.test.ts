@@ -173,7 +173,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     expect(read(layout.stateFile)).toMatchObject({ sessionKey: OTHER });
     await stage.handoff.clear(OTHER);
     await stage.handoff.settled();
-    expect(read(layout.stateFile)).toEqual({ version: 1, resumeAvailable: false });
+    expect(read(layout.stateFile)).toEqual({ version: 2, resumeAvailable: false });
   });
 
   it("that cannot be written do not fail a capture, and are reported as missing", async () => {

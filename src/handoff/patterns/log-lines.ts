@@ -3,8 +3,6 @@
  * says. Evidence asserts nothing by itself: "ERROR" in a log is not a person reporting a blocker.
  */
 
-import { LateExpression } from "./pattern.ts";
-
 const KINDS: readonly RegExp[] = [
   // Time stamps and log levels in front.
   /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
@@ -51,7 +49,7 @@ const KINDS: readonly RegExp[] = [
 ];
 
 /** All of them in one look: asked of every line that anybody writes. */
-const EVIDENCE = new LateExpression(KINDS.map(({ source }) => `(?:${source})`).join("|"));
+const EVIDENCE = new RegExp(KINDS.map(({ source }) => `(?:${source})`).join("|"));
 const LEVEL = /^\s*\[(?:error|warn|warning|info|debug|fatal)\]/i;
 
 const LEAST_JUDGED = 24;
@@ -60,7 +58,7 @@ const OTHER_SCRIPT = /[\u0250-\uffff]/;
 
 export function isEvidenceLine(line: string): boolean {
   const head = line.slice(0, 400);
-  if (EVIDENCE.regexp.test(head) || LEVEL.test(head)) return true;
+  if (EVIDENCE.test(head) || LEVEL.test(head)) return true;
   return head.length > LEAST_JUDGED && isNoProse(head) && !OTHER_SCRIPT.test(head);
 }
 

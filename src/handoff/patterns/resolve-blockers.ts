@@ -3,9 +3,9 @@
  * thing (a file, an identifier, enough words), and it says that the thing works. "That did the trick"
  * names nothing and resolves the newest open blocker nearby. What is resolved stays so.
  */
+import { readFileSync } from "node:fs";
+import { dataFile } from "../../base/package.ts";
 import type { PatternNote } from "./note.ts";
-import { wordSet } from "./word-set.ts";
-import { createWordTable } from "./word-table.ts";
 
 /** How many notes back something unnamed may refer to. */
 const NEARBY = 8;
@@ -100,7 +100,7 @@ function likeness(blocker: Topic, done: Done): number {
 }
 
 /** "Migration 0042" is another one than "migration 0043". */
-export function isOfOthers(a: Topic, b: Topic): boolean {
+function isOfOthers(a: Topic, b: Topic): boolean {
   return a.numbers.size > 0 && b.numbers.size > 0 && shared(a.numbers, b.numbers) === 0;
 }
 
@@ -117,56 +117,32 @@ const WORKS =
   /\b(?:fix\w*|solv\w+|resolv\w+|work(?:s|ed|ing)?|pass(?:es|ed|ing)?|green|gone|back|no longer|no more|unblock\w*|trick|restor\w+|recover\w*|repair\w*|renew\w*|approv\w+|sign(?:ed|s)|got|received?|arriv\w+|answer\w+|repl(?:y|ied)|managed|succe\w+|up|again|finally|now|sorted|clear\w*|replac\w+|restart\w*|migrat\w+|compil\w+|stable|reset|unlock\w*|grant\w*|rotat\w+|upgrad\w+|revert\w*|rolled|deployed|merged|patched|came through|went through|over|good|fine|done|made|ran|sent|empt(?:y|ied)|freed|accepts?|accepted)\b/i;
 
 /** Words of failing and mending say nothing about which thing failed or was mended. */
-const UNTELLING =
-  wordSet(`the and for with that this from are was were has have had not you your our they their his her its but can could would
-  will what which who there here then than into onto over under out off all any some each every one two three how why when
-  where does did been being too very also just still now again finally already since because after before until while once
-  more most much many than get got gets getting make made let may might must should shall about only even ever never none
-  nothing everything something anything nobody everyone keep keeps kept thing things stuff way lot bit today yesterday
-  morning week time day hour minute second last next first new old good fine great okay yes yep yup nope well back down up
-  fix fail error break broke broken crash work issue problem bug block stuck hang throw pass green red resolv solv done
-  finish complet success succeed repair restor recover trick gone stop unblock run running start try tried wait able unable
-  cannot won sort clear need seem look turn out happen come came went going goes take took put did patch chang updat
-  deploy merg push ship thank mind pleas use using decid decision agre cho chose choos pick add writ want like plan send sent
-  rotat renew replac restart reset revert expir rebuilt rebuild through tested verified confirmed`);
+interface BlockerWords {
+  /** Words that fit any matter. */
+  untelling: ReadonlySet<string>;
+  synonyms: ReadonlyMap<string, string>;
+}
 
-const SYNONYMS: ReadonlyMap<string, string> = new Map([
-  ["pipelin", "ci"],
-  ["runner", "ci"],
-  ["build", "ci"],
-  ["compil", "ci"],
-  ["suit", "test"],
-  ["spec", "test"],
-  ["rollout", "releas"],
-  ["login", "signin"],
-  ["sso", "signin"],
-  ["auth", "signin"],
-  ["authentication", "signin"],
-  ["log", "signin"],
-  ["websit", "site"],
-  ["page", "site"],
-  ["homepag", "site"],
-  ["databas", "db"],
-  ["production", "prod"],
-  ["certificat", "cert"],
-  ["tls", "cert"],
-  ["ssl", "cert"],
-  ["oom", "memory"],
-  ["heap", "memory"],
-  ["storag", "disk"],
-  ["spac", "disk"],
-  ["documentation", "doc"],
-  ["mail", "email"],
-  ["permission", "access"],
-  ["credential", "access"],
-  ["right", "access"],
-]);
+let listed: BlockerWords | undefined;
+
+function blockerWords(): BlockerWords {
+  listed ??= readBlockerWords();
+  return listed;
+}
+
+function readBlockerWords(): BlockerWords {
+  const file = JSON.parse(readFileSync(dataFile("blocker-words.json"), "utf8")) as {
+    untelling: string;
+    synonyms: Record<string, string>;
+  };
+  return { untelling: new Set(file.untelling.split(" ")), synonyms: new Map(Object.entries(file.synonyms)) };
+}
 
 /** The same few lines are compared with every message that comes. */
 const KNOWN = new Map<string, Topic>();
 const MOST_KNOWN = 1000;
 
-export function topicOf(content: string): Topic {
+function topicOf(content: string): Topic {
   const known = KNOWN.get(content);
   if (known !== undefined) return known;
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
@@ -187,36 +163,18 @@ function readTopic(content: string): Topic {
 /** Whether it may have a name at all; most lines have none. */
 const MAY_NAME = /[`#/_]|\.\w|[a-z][A-Z]/;
 
-/** What a word stands for; nothing where it tells nothing. */
-const TERMS = createWordTable(readTerm);
-
 /** Of words of two letters and more, in lower case. */
 function termsOf(text: string): Set<string> {
-  const terms = new Set<string>();
-  for (let at = 0; at < text.length;) {
-    const start = at;
-    at += 1;
-    if (!isLetter(text.charCodeAt(start))) continue;
-    while (isLetter(text.charCodeAt(at)) || isDigit(text.charCodeAt(at))) at += 1;
-    const term = at - start > 1 ? TERMS.at(text, start, at) : "";
-    if (term !== "") terms.add(term);
-  }
-  return terms;
-}
-
-function isLetter(code: number): boolean {
-  return code >= 97 && code <= 122;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
+  const terms = (text.match(/[a-z][a-z0-9]+/g) ?? []).map(readTerm);
+  return new Set(terms.filter((term) => term !== ""));
 }
 
 function readTerm(word: string): string {
   if (word === "ci" || word === "db") return word;
-  if (word.length < 3 || UNTELLING.has(word)) return "";
+  const { untelling, synonyms } = blockerWords();
+  if (word.length < 3 || untelling.has(word)) return "";
   const stemmed = stem(word);
-  return UNTELLING.has(stemmed) ? "" : (SYNONYMS.get(stemmed) ?? SYNONYMS.get(word) ?? stemmed);
+  return untelling.has(stemmed) ? "" : (synonyms.get(stemmed) ?? synonyms.get(word) ?? stemmed);
 }
 
 /** Takes the commonest endings off, so that a word's forms are one. */

@@ -1,14 +1,15 @@
 /** Cuts a message's prose into sentences, each with what its place says: section, list, evidence after it. */
-import type { Clause } from "./clauses.ts";
 import { languageOf } from "./language.ts";
-import { type Plain, toPlain } from "./plain.ts";
+import { normalize } from "./normalize.ts";
 import { type ProseLine, readProse } from "./prose.ts";
 
 export type Section = "done" | "blocked" | "decided" | "planned" | "learned" | "background";
 
-export interface Sentence extends Required<Plain> {
+export interface Sentence {
   /** As written. */
   text: string;
+  /** See normalize. */
+  plain: string;
   section: Section | undefined;
   isItem: boolean;
   checked: boolean | undefined;
@@ -16,8 +17,10 @@ export interface Sentence extends Required<Plain> {
   /** The message began by agreeing ("ok.", "agreed"), in a sentence of its own before this one. */
   followsAgreement: boolean;
   isQuestion: boolean;
-  /** What `clausesOf` made of it, once somebody has asked. */
-  clauses: readonly Clause[] | undefined;
+  /** Not English. */
+  isForeign: boolean;
+  /** Nothing but "ok", "sounds good" or the like. */
+  isAgreement: boolean;
 }
 
 /** What is looked at of a very long message: its beginning and its end say what it is about. */
@@ -63,7 +66,6 @@ export function readSentences(text: string): Sentence[] {
       : `${text.slice(0, LONGEST_MESSAGE / 2)}\n\n${text.slice(-LONGEST_MESSAGE / 2)}`;
   const lines = joinWrapped(readProse(message));
   const language = languageOf(lines.map((line) => line.text).join("\n"));
-  if (language === "other") return [];
   const sentences: Sentence[] = [];
   let section: Section | undefined;
   let followsAgreement = false;
@@ -75,28 +77,28 @@ export function readSentences(text: string): Sentence[] {
     const parts = splitSentences(line.text);
     for (const [place, part] of parts.entries()) {
       if (sentences.length >= MOST_SENTENCES) return sentences;
-      if (language === "mixed" && languageOf(part) === "other") continue;
-      const { plain, present } = toPlain(part.slice(0, LONGEST_SENTENCE));
+      const plain = normalize(part.slice(0, LONGEST_SENTENCE));
+      const isAgreement = AGREEMENT.test(plain);
       sentences.push({
         text: part,
         plain,
-        present,
         section,
         isItem: line.kind === "item",
         checked: line.checked,
         introducesEvidence: line.introducesEvidence && place === parts.length - 1,
         followsAgreement,
+        isAgreement,
         isQuestion: isAsked(plain),
-        clauses: undefined,
+        isForeign: language === "other" || (language === "mixed" && languageOf(part) === "other"),
       });
-      followsAgreement = AGREEMENT.test(plain) || (followsAgreement && plain.length < 24);
+      followsAgreement = isAgreement || (followsAgreement && plain.length < 24);
     }
   }
   return sentences;
 }
 
 function isAsked(plain: string): boolean {
-  return plain.includes("?") && (/\?["')\]]*(?:\s*\S?_?)?$/.test(plain) || plain.slice(-3).includes("?"));
+  return /[?？]["')\]]*(?:\s*\S?_?)?$/.test(plain) || /[?？]/.test(plain.slice(-3));
 }
 
 /** A hard-wrapped paragraph is one text; chat lines are one each. */
@@ -149,7 +151,7 @@ function isAbbreviated(candidate: string): boolean {
   return ABBREVIATION.test(candidate);
 }
 
-const SENTENCE_END = /(?:[.!?…]+["')\]*_]*|[。！？])(?:\s+|$)/g;
+const SENTENCE_END = /[.!?…]+["')\]*_]*(?:\s+|$)|[。！？]+[」』]?\s*/g;
 
 function splitSentences(text: string): string[] {
   const parts: string[] = [];

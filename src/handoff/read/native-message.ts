@@ -1,7 +1,9 @@
 /** The meaning of one line of Claude Code's transcripts as a part of a conversation. */
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { readMarker } from "../../claude/attribution.ts";
 import type { ReadMessage } from "../state.ts";
 import { boundedText, toolText } from "./read-transcript.ts";
+import { callOf, resultOf } from "./tool-facts.ts";
 import { joinTodos, todosOfCall, todosOfResult } from "./todos.ts";
 import { isRealPrompt, promptText, SYNTHETIC_MODEL } from "../../claude/native/line-format.ts";
 
@@ -25,7 +27,7 @@ function readUser(record: JsonRecord, content: unknown, place: Place): ReadMessa
   // The turn ended here without an answer; nobody wrote this.
   if (promptText(content).startsWith(INTERRUPTED)) return { ...place, role: "assistant", text: "", isCut: true };
   if (!isRealPrompt(content)) return undefined;
-  const text = promptText(content).replace(REMINDER, "").trim();
+  const { text } = readMarker(promptText(content).replace(REMINDER, "").trim());
   if (text === "" || BY_A_PROGRAM.test(text)) return undefined;
   return { ...place, role: "user", text: boundedText(text) };
 }
@@ -37,7 +39,11 @@ const BY_A_PROGRAM =
   /^<(?:command-message|bash-input|bash-stdout|bash-stderr|user-memory-input|task-notification|teammate-message)>/;
 
 function readResults(results: readonly JsonRecord[], place: Place): ReadMessage {
-  const texts = results.map((result) => ({ text: resultText(result), isError: result["is_error"] === true }));
+  const texts = results.map((result) => ({
+    id: result["tool_use_id"],
+    text: resultText(result),
+    isError: result["is_error"] === true,
+  }));
   const failed = texts.find(({ isError }) => isError);
   return {
     ...place,
@@ -45,6 +51,7 @@ function readResults(results: readonly JsonRecord[], place: Place): ReadMessage 
     text: failed === undefined ? "" : toolText(failed.text, true),
     ...(failed === undefined ? {} : { isError: true }),
     ...joinTodos(texts.map(({ text }) => todosOfResult(text))),
+    results: texts.flatMap(({ id, text, isError }) => resultOf(id, text, isError)),
   };
 }
 
@@ -66,6 +73,7 @@ function readAssistant(record: JsonRecord, message: JsonRecord, place: Place): R
     text: boundedText(text),
     ...(calls.length > 0 || stopReason === "tool_use" ? { callsTools: true } : {}),
     ...joinTodos(calls.map(({ name, input }) => todosOfCall(typeof name === "string" ? name : "", input))),
+    ...(calls.length === 0 ? {} : { calls: calls.flatMap(({ id, name, input }) => callOf(id, name, input)) }),
   };
 }
 

@@ -14,7 +14,7 @@ import { type ReadOptions, type ReadTranscript, readingStart } from "./read-tran
 import { hashTranscript } from "./transcript-hash.ts";
 
 export interface NativeReadOptions extends ReadOptions {
-  /** Only the last so many that say something, and what stands between them. Left out: all. */
+  /** Reads at least this many messages that say something, back to the last one of a person. Default: all. */
   mostMessages?: number | undefined;
 }
 
@@ -61,6 +61,7 @@ async function readLast(handle: FileHandle, start: number, most: number): Promis
   const records: JsonRecord[] = [];
   let offset: number | undefined;
   let said = 0;
+  let isAsked = false;
   for await (const line of readLinesBackward(handle, { start })) {
     if (!line.terminated) continue;
     offset ??= line.end;
@@ -71,7 +72,8 @@ async function readLast(handle: FileHandle, start: number, most: number): Promis
     if (message === undefined) continue;
     messages.push(message);
     if (message.text !== "") said += 1;
-    if (said === most) break;
+    isAsked ||= message.role === "user" && message.text !== "";
+    if (said >= most && isAsked) break;
   }
   const envelope: Envelope = {};
   for (const record of records.reverse()) readEnvelope(record, envelope);

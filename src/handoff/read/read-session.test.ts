@@ -101,9 +101,23 @@ describe("readSession", () => {
     const place = { timestamp: AT };
     expect(read.messages).toEqual([
       { ...place, entryId: "00000001", role: "user", text: "fix it" },
-      { ...place, entryId: "00000002", role: "assistant", text: "Looking.", callsTools: true },
-      { ...place, entryId: "00000003", role: "tool", text: "" },
-      { ...place, entryId: "00000004", role: "tool", text: "no such file", isError: true },
+      {
+        ...place,
+        entryId: "00000002",
+        role: "assistant",
+        text: "Looking.",
+        callsTools: true,
+        calls: [{ id: "c1", command: "ls" }],
+      },
+      { ...place, entryId: "00000003", role: "tool", text: "", results: [{ id: "c1" }] },
+      {
+        ...place,
+        entryId: "00000004",
+        role: "tool",
+        text: "no such file",
+        isError: true,
+        results: [{ id: "c2", isError: true }],
+      },
       { ...place, entryId: "00000005", role: "user", text: "and the docs" },
       { ...place, entryId: "00000006", role: "assistant", text: "Both do", isCut: true },
       { ...place, entryId: "0000000a", role: "assistant", text: "", isCut: true },

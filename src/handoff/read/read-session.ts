@@ -9,6 +9,7 @@ import { openForReading, scanHead, scanLines, transcriptError } from "../../tran
 import { projectBefore } from "../project-mark.ts";
 import type { ReadMessage } from "../state.ts";
 import { type ReadOptions, type ReadTranscript, boundedText, readingStart, toolText } from "./read-transcript.ts";
+import { callOf, resultOf } from "./tool-facts.ts";
 import { joinTodos, todosOfCall, todosOfResult } from "./todos.ts";
 import { hashTranscript } from "./transcript-hash.ts";
 import { messageText, isFlushEntry, isHeartbeatEntry, saidText } from "../../transcript/messages.ts";
@@ -86,6 +87,7 @@ function turnFlags(message: Extract<TranscriptMessage, { role: "assistant" }>): 
     ...echo,
     ...(calls.length > 0 || stopReason === "toolUse" ? { callsTools: true } : {}),
     ...joinTodos(calls.map((call) => todosOfCall(call.name, call.arguments))),
+    ...(calls.length === 0 ? {} : { calls: calls.flatMap((call) => callOf(call.id, call.name, call.arguments)) }),
   };
 }
 
@@ -105,5 +107,6 @@ function toolMessage(
     role: "tool",
     text: toolText(text, isError),
     ...(isError ? { isError } : todosOfResult(text)),
+    ...(message.role === "toolResult" ? { results: resultOf(message.toolCallId, text, isError) } : {}),
   };
 }

@@ -1,6 +1,4 @@
 /** What an item of a hand-off names that can be looked up: branches, files, checks, uncommitted work. */
-import { wordSet } from "../patterns/word-set.ts";
-
 export interface Mentions {
   /** Called a branch, or named as branches are: one that git knew and does not know any more is gone. */
   branches: string[];
@@ -64,11 +62,12 @@ function isFile(token: string): boolean {
   return token.length <= 300 && FILE_ENDING.test(token) && /^[\w@.+~/-]+$/.test(token) && !/^[\d.v]+$/i.test(token);
 }
 
-const COMMON_WORDS =
-  wordSet(`about after again also another because been before being both branch commit could does doing done fail failing
+const COMMON_WORDS: ReadonlySet<string> = new Set(
+  `about after again also another because been before being both branch commit could does doing done fail failing
   failed fails file files first fixed from have here into issue just last make more need needs next only other over
   problem should since some still step test tests than that their them then there they this tomorrow until using very
-  want were what when where which while will with work working would yesterday your`);
+  want were what when where which while will with work working would yesterday your`.split(/\s+/),
+);
 
 export function wordsOf(text: string): ReadonlySet<string> {
   const words = text.toLowerCase().match(/\p{L}[\p{L}\p{N}]{3,39}/gu) ?? [];

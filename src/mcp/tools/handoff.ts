@@ -8,6 +8,7 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { peekSessionHistory } from "../../claude/history-peek.ts";
 import { type HandoffPlace, handoffOfNative } from "../../handoff/find-handoff.ts";
 import { handoffView } from "../../handoff/handoff-view.ts";
+import { isLine } from "../../handoff/kept-state.ts";
 import type { Remarks } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
 import { type Bridge, defineTool, NO_CONTROL } from "../bridge-tool.ts";
@@ -254,7 +255,7 @@ function toHandoff(state: SessionState, now: number, remarks?: Remarks): z.input
     capturedAt: state.updatedAt,
     expiresAt: state.expiresAt,
     branch,
-    lines: items.map(({ kind, text, entryId, sessionId, at, remark, resolvedBy }) => ({
+    lines: items.filter(isLine).map(({ kind, text, entryId, sessionId, at, remark, resolvedBy }) => ({
       kind,
       text,
       entry: entryId,

@@ -1,11 +1,11 @@
 /** Hand-offs: show, capture, clear and resume what one window leaves for the next. */
 import { z } from "zod";
 import { HANDOFF_STATUSES } from "../../handoff/handoff-view.ts";
-import { CAPTURE_REASONS } from "../../handoff/state.ts";
+import { CAPTURE_REASONS, FACT_KINDS, SUMMARY_KINDS } from "../../handoff/state.ts";
 import { type MethodContract, agentId, countUpTo, everyAgent, instant, sessionKey, textUpTo } from "./shapes.ts";
 
 const handoffItem = z.object({
-  kind: z.enum(["topic", "in-progress", "blocker", "decision", "accomplishment", "next-step"]),
+  kind: z.enum([...SUMMARY_KINDS, ...FACT_KINDS]),
   text: z.string(),
   entryId: z.string().describe("Its source: an entry of the transcript."),
   sessionId: z.string().describe("The window of that entry, if it is an earlier one.").optional(),

@@ -94,7 +94,7 @@ function describeState(state: SessionState): string {
       .slice(-MAX_PER_KIND)
       .map((item) => `${heading}: ${shown(item.text, MAX_LINE)} [${reference(item)}]`),
   );
-  return [head, ...(lines.length === 0 ? ["Nothing in particular."] : lines)].join("\n");
+  return [head, ...(lines.length === 0 ? ["Nothing to hand over."] : lines)].join("\n");
 }
 
 function reference({ entryId, sessionId }: SummaryItem): string {

@@ -110,6 +110,11 @@ const SECTIONS = [
   ["accomplishment", "Done"],
   ["next-step", "Next step"],
   ["topic", "Last topic"],
+  ["failure", "Failing"],
+  ["todo", "To-dos"],
+  ["commit", "Commits"],
+  ["edited", "Files"],
+  ["pull-request", "Pull request"],
 ] as const;
 
 function Sections({ handoff, sessionKey, onFollow }: { handoff: Handoff } & Pick<Props, "sessionKey" | "onFollow">) {

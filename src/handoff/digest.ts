@@ -1,0 +1,215 @@
+/**
+ * The first step of a capture: each message becomes a short digest of who said it, what tools did, and a few
+ * sentences with their scores. Digests are taken message by message, so that where one capture ends and the next
+ * begins makes no difference. They are bounded: of old messages only the telling sentences are kept.
+ */
+import { redactText } from "../base/redact.ts";
+import { hasCue } from "./judge/cues.ts";
+import { matterOf } from "./matter.ts";
+import { excerpt } from "./patterns/content.ts";
+import { type ScoredSentence, scoreMessage } from "./patterns/detect-patterns.ts";
+import { PATTERN_TYPES } from "./patterns/note.ts";
+import type { CarriedState, Digest, ReadMessage, Run, Said, TodoChange, TodoItem, ToolResult } from "./state.ts";
+
+const MOST_SENTENCES = 8;
+const MOST_DIGESTS = 90;
+/** The last so many digests keep all their sentences. */
+const RECENT = 40;
+const MOST_OLD_SENTENCES = 2;
+const MOST_RUNS = 12;
+const MOST_EDITS = 30;
+const MOST_COMMITS = 6;
+const MOST_CALLS = 30;
+const MOST_TODOS = 50;
+/** Longer messages say with what to go on. */
+const SHORT = 60;
+
+export interface MessagePlace {
+  index: number;
+  project: string;
+}
+
+export function nothingCarried(): CarriedState {
+  return { counts: { user: 0, assistant: 0, tools: 0 }, digests: [], inherited: [], open: [] };
+}
+
+/** Adds one message, in place. Returns its sentences for the notes; none for tools, echoes and cut turns. */
+export function takeMessage(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
+  takeTodos(carried, message, place.project);
+  if (message.role === "user") return takePerson(carried, message, place);
+  if (message.role === "assistant") return takeAgent(carried, message, place);
+  takeResults(carried, message);
+  return [];
+}
+
+function takePerson(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
+  const scored = scoreMessage({ role: "user", text: message.text });
+  const digest: Digest = { ...blank(message, place), ...saidIn(scored) };
+  carried.digests.push(digest);
+  if (digest.said.some(({ text }) => text.length < SHORT && hasCue(text, "goesOn"))) carried.goesOn = true;
+  if (digest.said.some(({ text }) => matterOf(text).size >= 2)) carried.isAbout = true;
+  condense(carried);
+  return scored;
+}
+
+/** All that the agent says and does until a person speaks again is one turn; its last words count. */
+function takeAgent(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
+  const turn = turnOf(carried, message, place);
+  const isSaid = message.text.trim() !== "" && message.isEcho !== true;
+  const scored = isSaid ? scoreMessage({ role: "assistant", text: message.text }) : [];
+  if (isSaid) Object.assign(turn, { entryId: message.entryId, timestamp: message.timestamp }, saidIn(scored));
+  const reports = scored.filter(({ scores }) => (scores[DONE] ?? -1) > 1);
+  if (reports.some(({ sentence }) => matterOf(sentence.text).size >= 2)) carried.isAbout = true;
+  if (message.isEcho === true) {
+    turn.isEcho = true;
+    dropEchoSteps(carried);
+  }
+  if (message.isCut === true) turn.isCut = true;
+  else delete turn.isCut;
+  if (message.callsTools === true) turn.isOpen = true;
+  else if (isSaid || message.isEcho === true) delete turn.isOpen;
+  if (message.calls !== undefined && message.calls.length > 0) {
+    turn.calls = [...(turn.calls ?? []), ...message.calls].slice(-MOST_CALLS);
+  }
+  return message.isCut === true ? [] : scored;
+}
+
+/** A step of the echo engine's script (`tool:list_files .`): the engine has run it, and it is about nothing. */
+const ECHO_STEP = /^(?:tool|say|notice|sleep|tokens|flood|fail):/;
+
+export function isEchoStep(text: string): boolean {
+  return ECHO_STEP.test(text);
+}
+
+function dropEchoSteps({ digests }: CarriedState): void {
+  const asked = digests.findLast(({ role }) => role === "user");
+  if (asked !== undefined) asked.said = asked.said.filter(({ text }) => !isEchoStep(text));
+}
+
+function turnOf(carried: CarriedState, message: ReadMessage, place: MessagePlace): Digest {
+  const last = carried.digests.at(-1);
+  const isSameTurn = last?.role === "assistant" && last.project === place.project;
+  // Words after words are another message; words after tools replace those that were said on the way.
+  if (isSameTurn && (last.isOpen === true || last.sentences === 0 || message.text.trim() === "")) return last;
+  const turn: Digest = { ...blank(message, place), said: [], sentences: 0 };
+  carried.digests.push(turn);
+  condense(carried);
+  return turn;
+}
+
+function blank(
+  { role, entryId, timestamp }: ReadMessage,
+  { index, project }: MessagePlace,
+): Omit<Digest, keyof Spoken> {
+  return { role: role === "user" ? "user" : "assistant", entryId, timestamp, index, project };
+}
+
+type Spoken = Pick<Digest, "said" | "sentences">;
+
+function saidIn(scored: readonly ScoredSentence[]): Spoken {
+  const all = scored.map(toSaid);
+  return { said: mostTelling(all, MOST_SENTENCES), sentences: all.length };
+}
+
+/** The scorer's types that the judge weighs: blocker, decision, accomplishment, task_created. */
+const DONE = PATTERN_TYPES.indexOf("accomplishment");
+const COLUMNS = [
+  PATTERN_TYPES.indexOf("blocker"),
+  PATTERN_TYPES.indexOf("decision"),
+  DONE,
+  PATTERN_TYPES.indexOf("task_created"),
+];
+
+function toSaid({ sentence, scores }: ScoredSentence, at: number): Said {
+  // The scorer has removed secrets from the whole message.
+  const said: Said = { text: excerpt(sentence.text), at };
+  if (sentence.isQuestion) said.isQuestion = true;
+  if (sentence.isItem) said.isItem = true;
+  if (sentence.checked !== undefined) said.checked = sentence.checked;
+  // Zero has a sign that JSON does not keep.
+  if (scores.length > 0) said.scores = COLUMNS.map((column) => Math.round((scores[column] ?? 0) * 10) / 10 + 0);
+  return said;
+}
+
+/** The first, the last and the ones with the highest scores, in their order. */
+function mostTelling(all: readonly Said[], most: number): Said[] {
+  if (all.length <= most) return [...all];
+  const worth = (said: Said): number => {
+    const ends = said.at === 0 ? 6 : said.at === all.length - 1 ? 5 : 0;
+    return Math.max(ends, ...(said.scores ?? []));
+  };
+  const kept = new Set([...all].sort((a, b) => worth(b) - worth(a)).slice(0, most));
+  return all.filter((said) => kept.has(said));
+}
+
+function condense(carried: CarriedState): void {
+  const { digests } = carried;
+  const old = digests[digests.length - RECENT];
+  if (old !== undefined) {
+    old.said = mostTelling(old.said, MOST_OLD_SENTENCES);
+    delete old.calls;
+  }
+  if (digests.length > MOST_DIGESTS) digests.splice(leastTelling(digests), 1);
+}
+
+/** The place of the old digest that says least; what it all began with stays. */
+function leastTelling(digests: readonly Digest[]): number {
+  let least = { place: 1, worth: Number.POSITIVE_INFINITY };
+  for (const [place, digest] of digests.slice(0, -RECENT).entries()) {
+    const worth = Math.max(
+      digest.commits === undefined ? -9 : 9,
+      ...digest.said.flatMap(({ scores }) => scores ?? [-1]),
+    );
+    if (place > 0 && worth < least.worth) least = { place, worth };
+  }
+  return least.place;
+}
+
+function takeResults(carried: CarriedState, { results = [], entryId, timestamp }: ReadMessage): void {
+  const turn = carried.digests.at(-1);
+  if (turn?.role !== "assistant") return;
+  turn.isOpen = true;
+  if (results.length > 0) carried.isAbout = true;
+  for (const result of results) takeResult(turn, result, { entryId, timestamp });
+}
+
+function takeResult(turn: Digest, result: ToolResult, place: Pick<Run, "entryId" | "timestamp">): void {
+  const call = turn.calls?.find(({ id }) => id === result.id);
+  if (turn.calls !== undefined) turn.calls = turn.calls.filter((one) => one !== call);
+  if (result.isDenied === true) turn.isDenied = true;
+  if (result.pullRequest !== undefined) turn.pullRequest = result.pullRequest;
+  if (call === undefined || result.isDenied === true) return;
+  const failed = result.isError === true;
+  if (call.command !== undefined) {
+    turn.runs = [...(turn.runs ?? []), { command: call.command, failed, ...place }].slice(-MOST_RUNS);
+  }
+  if (call.file !== undefined && !failed) {
+    turn.edits = [...(turn.edits ?? []).filter((file) => file !== call.file), call.file].slice(-MOST_EDITS);
+  }
+  if (result.commit !== undefined && call.command?.includes("commit") === true) {
+    delete turn.edits;
+    turn.commits = [...(turn.commits ?? []), { ...result.commit, ...place }].slice(-MOST_COMMITS);
+  }
+}
+
+/** The agent's own list of what is to be done: given as a whole, or changed item by item. */
+function takeTodos(carried: CarriedState, message: ReadMessage, project: string): void {
+  const { todos, todoChanges, entryId, timestamp } = message;
+  if (todos === undefined && todoChanges === undefined) return;
+  const before = todos === undefined ? (carried.todos?.items ?? []) : todos.map(cleanTodo);
+  const items = (todoChanges ?? []).reduce(changeTodo, before).slice(-MOST_TODOS);
+  carried.todos = { items, entryId, timestamp, project };
+}
+
+function changeTodo(items: TodoItem[], { id, text, status }: TodoChange): TodoItem[] {
+  const known = items.find((item) => item.id === id);
+  if (status === "deleted") return items.filter((item) => item !== known);
+  const next = { id, text: text ?? known?.text ?? "", status: status ?? known?.status ?? "pending" };
+  if (known !== undefined) return items.map((item) => (item === known ? cleanTodo(next) : item));
+  return next.text === "" ? items : [...items, cleanTodo(next)];
+}
+
+function cleanTodo(item: TodoItem): TodoItem {
+  const id = item.id === undefined ? {} : { id: redactText(item.id) };
+  return { ...item, ...id, text: excerpt(redactText(item.text)) };
+}

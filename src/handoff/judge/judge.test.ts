@@ -1,0 +1,129 @@
+/** What is handed over without reading sentences, in any language, and what is never handed over. */
+import { describe, expect, test } from "vitest";
+import { nothingCarried, takeMessage } from "../digest.ts";
+import type { ReadMessage, SummaryItem, SummaryKind, TodoItem } from "../state.ts";
+import { judge } from "./judge.ts";
+
+const LANGUAGES = [
+  {
+    name: "German",
+    request: "Bitte baue die Zertifikate in die Ansible-Rolle edge_tls ein.",
+    report: "Der Testlauf auf edge-01 scheitert am DNS-Eintrag.",
+    done: "Die Rolle ist fertig und getestet.",
+  },
+  {
+    name: "French",
+    request: "Ajoute la pagination à la liste des factures, s'il te plaît.",
+    report: "Le test de pagination échoue encore sur la dernière page.",
+    done: "La pagination est en place, tous les tests passent.",
+  },
+  {
+    name: "Japanese",
+    request: "予約カレンダーに週表示を追加してください。",
+    report: "週表示のテストがまだ失敗しています。",
+    done: "週表示を追加しました。",
+  },
+];
+
+describe.each(LANGUAGES)("facts in $name", ({ request, report, done }) => {
+  test("a request that nobody answered, or whose answer was cut short", () => {
+    expect(textsOf(lines(user(request)), "in-progress")).toEqual([request]);
+    const cut = lines(user(request), { ...agent(""), isCut: true });
+    expect(textsOf(cut, "in-progress")).toEqual([request]);
+    expect(textsOf(cut, "request")).toEqual(["The last answer was cut short."]);
+  });
+
+  test("a failure that was not seen to pass since, in the agent's words", () => {
+    const failing = [user(request), ...run("npm test", true), agent(report)];
+    const items = lines(...failing);
+    expect(textsOf(items, "blocker")).toEqual([report]);
+    expect(textsOf(items, "failure")).toEqual(["`npm test` failed and did not pass since"]);
+    const passing = lines(...failing, user("ok"), ...run("npm test", false), agent(done));
+    expect(textsOf(passing, "failure")).toEqual([]);
+    expect(textsOf(passing, "blocker")).toEqual([]);
+    expect(textsOf(passing, "in-progress")).toEqual([]);
+  });
+
+  test("the open items of a to-do list, what is being done first", () => {
+    const todos: TodoItem[] = [
+      { text: request, status: "completed" },
+      { text: done, status: "pending" },
+      { text: report, status: "in_progress" },
+    ];
+    const items = lines(user(request), { ...agent(""), callsTools: true, todos }, agent(report));
+    expect(textsOf(items, "in-progress")).toEqual([report, done]);
+    expect(textsOf(items, "todo")).toEqual(["1 of 3 to-dos done"]);
+  });
+
+  test("commits, and files that were edited since", () => {
+    const items = lines(
+      user(request),
+      ...edit("/repo/src/a.ts"),
+      ...run("git commit -am x", false, { hash: "81c0f3e", branch: "main", subject: "Add the week view" }),
+      ...edit("/repo/src/b.ts"),
+      agent(done),
+    );
+    expect(textsOf(items, "accomplishment")).toContain("Committed 81c0f3e: Add the week view");
+    expect(textsOf(items, "commit")).toEqual(["81c0f3e on main"]);
+    expect(textsOf(items, "edited")).toEqual(["Edited, no commit seen since: src/b.ts"]);
+  });
+});
+
+test("a program that only looks does not fail", () => {
+  const items = lines(user("where is the parser?"), ...run("grep -rn parser src", true), agent("There is none."));
+  expect(textsOf(items, "failure")).toEqual([]);
+});
+
+test("no sentence is listed twice, and no section has more than three lines", () => {
+  const said = Array.from({ length: 40 }, (_, index) => [
+    user(`We decided to keep export ${index} in Postgres. Export ${index} is blocked: the vendor has not answered.`),
+    agent("Noted."),
+  ]);
+  const items = lines(...said.flat()).filter(({ kind }) => kind !== "todo");
+  expect(new Set(items.map(({ text }) => text)).size).toBe(items.length);
+  for (const kind of ["in-progress", "blocker", "decision", "accomplishment", "next-step"] as const) {
+    expect(textsOf(items, kind).length).toBeLessThanOrEqual(3);
+  }
+});
+
+function lines(...messages: Omit<ReadMessage, "entryId" | "timestamp">[]): SummaryItem[] {
+  const carried = nothingCarried();
+  for (const [index, message] of messages.entries()) {
+    const place = { entryId: `e${index}`, timestamp: new Date(index * 1000).toISOString() };
+    takeMessage(carried, { ...message, ...place }, { index, project: "p" });
+  }
+  return judge(carried, { project: "p" });
+}
+
+type Message = Omit<ReadMessage, "entryId" | "timestamp">;
+
+function user(text: string): Message {
+  return { role: "user", text };
+}
+
+function agent(text: string): Message {
+  return { role: "assistant", text };
+}
+
+function run(
+  command: string,
+  isError: boolean,
+  commit?: { hash: string; branch: string; subject: string },
+): [Message, Message] {
+  const result = { id: command, ...(isError ? { isError } : {}), ...(commit === undefined ? {} : { commit }) };
+  return [
+    { ...agent(""), callsTools: true, calls: [{ id: command, command }] },
+    { role: "tool", text: "", results: [result] },
+  ];
+}
+
+function edit(file: string): [Message, Message] {
+  return [
+    { ...agent(""), callsTools: true, calls: [{ id: file, file }] },
+    { role: "tool", text: "", results: [{ id: file }] },
+  ];
+}
+
+function textsOf(items: readonly SummaryItem[], wanted: SummaryKind): string[] {
+  return items.filter(({ kind }) => kind === wanted).map(({ text }) => text);
+}
