@@ -1,5 +1,5 @@
 /**
- * A folder as Claude Code would have left it after N sessions: the same seed gives the same bytes.
+ * Creates a folder like Claude Code's after N sessions. The same seed gives the same bytes.
  * The proportions follow real transcripts: most bytes are tool output, written twice a line; answers
  * take a line per block, each with the whole usage; some sessions fork others, start subagents or are
  * compacted.
@@ -13,7 +13,7 @@ import { projectFolderName } from "../src/claude/native/layout.ts";
 import { type Random, createRandom } from "./random.ts";
 
 export interface CorpusOptions {
-  /** Takes the place of `~/.claude`. */
+  /** The folder to use instead of `~/.claude`. */
   folder: string;
   sessions: number;
   /** Default: 1 */
@@ -69,7 +69,7 @@ export function generateCorpus({
       mkdirSync(join(place, session.id, "subagents"), { recursive: true });
       write(join(place, session.id, "subagents", `agent-${name}.jsonl`), lines, session.at);
     }
-    // A short tail is enough to have something to fork, and keeps the generator's memory small.
+    // A short tail is enough for forks, and keeps the memory of the generator small.
     project.recent = [session];
   }
   return facts;
@@ -109,7 +109,7 @@ function writeSession({ random, pool, cwd, start, original, meanBytes, outputLen
     lines.push(line);
     written.bytes += line.length;
   };
-  /** Members that stand before and after what a line is about, in Claude Code's order. */
+  /** Adds the common members before and after the content of a line, in Claude Code's order. */
   const addMessage = (about: object, after: object = {}, sidechain?: string) => {
     at += random.int(20_000);
     const uuid = random.uuid();

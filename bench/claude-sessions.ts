@@ -1,7 +1,6 @@
 /**
- * Claude Code's sessions, by the commands as they are built: `cc costs` without an index against ccusage on the
- * same files, `cc list` against the bare runtime and the Agent SDK, and a file that grew. That both accountings
- * find the same tokens is checked, not only shown.
+ * Measures the built `cc` commands: `cc costs` without an index against ccusage on the same files, `cc list` against
+ * the bare runtime and the Agent SDK, and the refresh after a file grew. Fails unless ccusage counts the same tokens.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -26,7 +25,7 @@ const AGENT_SDK = "@anthropic-ai/claude-agent-sdk@0.3.325";
 const LIST_PAGE = ["cc", "list", "--all"];
 const LIST_ALL = ["cc", "list", "--all", "--json"];
 const COSTS = ["cc", "costs", "--json"];
-/** Loaded into a process, it leaves the process's peak memory, threads included, in a file. */
+/** A module that writes the peak memory of its process, threads included, to a file at exit. */
 const NOTE_MEMORY = `data:text/javascript,${encodeURIComponent(
   `import { writeFileSync } from "node:fs";
    process.on("exit", () => writeFileSync(process.env.BENCH_RSS, String(process.resourceUsage().maxRSS)));`,
@@ -39,7 +38,7 @@ interface Corpus {
   meanBytes?: number | undefined;
   outputLength?: number | undefined;
   lists: boolean;
-  /** The bar of the cold accounting against ccusage. */
+  /** Maximum time of `cc costs` without an index, relative to ccusage. */
   atMost: number;
 }
 
@@ -75,7 +74,7 @@ interface ColdRun {
   atMost: number;
 }
 
-/** `cc costs` without an index. Compiled code stays where it is: an index is missing once, the code never again. */
+/** `cc costs` without an index. The compile cache stays: people have no index only once, but always a cache. */
 async function measureCold({ folder, claudeHome, corpus, ccusage, atMost }: ColdRun): Promise<Result[]> {
   const home = join(folder, "home");
   const memory = join(folder, "max-rss");
@@ -93,7 +92,7 @@ async function measureCold({ folder, claudeHome, corpus, ccusage, atMost }: Cold
     theirs = toTokens((JSON.parse(output) as { totals: CcusageTotals }).totals);
   };
   mkdirSync(join(home, "cache"), { recursive: true });
-  // Once each: the files come into the page cache, the compiled code into ours.
+  // Run each once, to fill the page cache and the compile cache.
   theirRun();
   ourRun(["--import", NOTE_MEMORY]);
   const maxRssMb = Number(readFileSync(memory, "utf8")) / 1024;
@@ -145,7 +144,7 @@ function toTokens({ inputTokens, outputTokens, cacheReadTokens, cacheCreationTok
 async function measureLists(folder: string, claudeHome: string, corpus: string, sdk: string): Promise<Result[]> {
   const env = { CLAUDE_CONFIG_DIR: claudeHome, HOLDFAST_HOME: join(folder, "home"), HOME: folder };
   const list = (args: readonly string[]) => () => void run(process.execPath, [BIN, ...args], env);
-  // Twice: the second time the index has settled.
+  // Twice, because the index settles in the second run.
   list(LIST_PAGE)();
   list(LIST_ALL)();
   const [page, besidePage] = await compare(15, list(LIST_PAGE), bare);
@@ -217,7 +216,7 @@ async function growingFile(folder: string, megabytes: number): Promise<() => Pro
   };
 }
 
-/** The program itself: its launcher for npm would cost it a second start of Node. */
+/** The native program, because its npm launcher would add a start of Node. */
 function installCcusage(folder: string): string {
   install(folder, CCUSAGE);
   const program = join(folder, `node_modules/@ccusage/ccusage-${process.platform}-${process.arch}/bin/ccusage`);
@@ -225,7 +224,7 @@ function installCcusage(folder: string): string {
   return program;
 }
 
-/** Without the CLI that it brings along. */
+/** Without the bundled CLI, which is an optional dependency. */
 function installSdk(folder: string): string {
   install(folder, AGENT_SDK, "--omit=optional");
   return join(folder, "node_modules/@anthropic-ai/claude-agent-sdk/sdk.mjs");

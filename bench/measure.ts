@@ -4,10 +4,10 @@ export interface Result {
   work: string;
   /** Milliseconds, unless `unit` says otherwise. */
   ours: number;
-  /** What it is compared with, measured in the same run. */
+  /** The reference value, measured in the same run. */
   peer: string;
   theirs: number;
-  /** How the ratio has to be; missing for a row that is only shown. */
+  /** The required ratio. Missing for a row without a limit. */
   bar?: { ratio: "ours/theirs" | "theirs/ours"; atMost?: number | undefined; atLeast?: number | undefined } | undefined;
   unit?: string | undefined;
 }

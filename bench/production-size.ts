@@ -1,4 +1,4 @@
-/** How much disk `npm ci --omit=dev` takes, told from the lockfile and what is installed here. */
+/** How much disk `npm ci --omit=dev` takes, from the lockfile and the packages installed here. */
 import { lstat, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ export async function productionMegabytes(): Promise<number> {
   return sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024 / 1024;
 }
 
-/** Without the packages inside: they have lines of their own. A package for another platform is not there. */
+/** Excludes nested packages, which have their own lines. A package for another platform is not installed. */
 async function folderBytes(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -1,4 +1,4 @@
-/** Numbers that only look random: the same seed gives the same ones on every machine. */
+/** Seeded random numbers, the same on every machine. */
 
 export interface Random {
   /** From 0 up to, not including, 1. */

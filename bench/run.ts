@@ -1,6 +1,6 @@
 /**
- * Prints the figures that Holdfast promises, each beside the peer or the limit it is measured
- * against in the same run, and writes them to bench/results.json. Exits with 1 when a bar is missed.
+ * Runs the benchmarks. Prints each figure with its limit or the reference measured in the same run, and writes them
+ * to bench/results.json. Exits with 1 when a limit is missed.
  *
  *   npm run bench                 everything
  *   npm run bench -- transcripts  one part: store, transcripts, commands, turns, handoff or claude

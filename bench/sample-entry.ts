@@ -1,4 +1,4 @@
-/** Session entries of the size that real ones have: 5.7 KB, most of it the same in every entry. */
+/** Session entries of realistic size: 5.7 KB, most of it the same in every entry. */
 import { randomUUID } from "node:crypto";
 import type { SessionEntry } from "../src/store/session-entry.ts";
 

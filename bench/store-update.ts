@@ -1,4 +1,4 @@
-/** One entry changed among 100, 1,000 and 10,000: ours against rewriting the whole file. */
+/** Changes one entry of 100, 1,000 and 10,000: the store against rewriting the whole file. */
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -85,7 +85,7 @@ async function fill(store: Store, size: number): Promise<void> {
   }
 }
 
-/** What OpenClaw did for each change: read, change, write everything, here with the same durability as ours. */
+/** OpenClaw's way to change an entry: read, change and write everything, with the durability of our store. */
 async function rewriteWhole(path: string, key: string): Promise<void> {
   const entries = JSON.parse(await readFile(path, "utf8")) as Record<string, SessionEntry>;
   const entry = entries[key];

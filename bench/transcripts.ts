@@ -1,4 +1,4 @@
-/** Appending against the bare system calls, and the end of a large transcript against all of it. */
+/** Appending compared with the bare system calls, and reading the end of a large transcript compared with all of it. */
 import { open, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../src/base/clock.ts";

@@ -1,10 +1,9 @@
 /**
- * The gateway that `turns.ts` measures, in a process of its own. People write to it through a channel that
- * lives in the process: admitted into the durable inbox and delivered from the durable outbox like those of
- * any platform, but with no network whose waits would be measured instead. The channel notes when `send`
- * is called: then the person has the answer.
+ * The gateway that `turns.ts` measures, in a separate process. People write to it through a channel in this process.
+ * Messages pass the durable inbox and outbox as on any platform, but no network is measured. A turn ends when the
+ * channel's `send` is called.
  *
- * Started with the home folder as its argument; answers each `TurnLoad` that it gets with a `TurnFigures`.
+ * The argument is the home folder. Answers each `TurnLoad` with a `TurnFigures`.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,7 +14,7 @@ import type { openGateway as OpenGateway } from "../src/compose/turns.ts";
 
 export interface TurnLoad {
   turns: number;
-  /** Over so many sessions, in turn. */
+  /** The number of sessions, which take turns. */
   sessions: number;
   /** `one`: the next person writes when this one is answered. `all`: everybody writes again when answered. */
   pace: "one" | "all" | { perSecond: number };
@@ -34,10 +33,10 @@ export interface TurnFigures {
   heap: number;
 }
 
-/** The clock of the event loop's delay ticks so often; the ticks themselves count as delay. */
+/** How often the event loop's delay is sampled. The interval itself counts as delay. */
 const RESOLUTION_MS = 5;
 
-// As built: reading TypeScript takes memory of its own.
+// The built code, because loading TypeScript takes more memory.
 const BUILT = new URL("../dist/compose/turns.js", import.meta.url);
 const { openGateway } = (await import(BUILT.href)) as { openGateway: typeof OpenGateway };
 
@@ -67,7 +66,7 @@ async function run(load: TurnLoad): Promise<TurnFigures> {
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
   histogram.disable();
-  // Garbage that nobody has looked for yet is no growth.
+  // Collect garbage first, so that it does not count as growth.
   await delay(300);
   globalThis.gc?.();
   return {

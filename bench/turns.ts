@@ -1,7 +1,6 @@
 /**
- * A gateway at work: what it adds to a turn, how many turns it gets done, and what it takes while nobody
- * wants anything. The echo engine answers at once, so that everything measured is ours; inbox and outbox
- * are durable, in the `sqlite` store, as by default.
+ * Measures a gateway: the time it adds to a turn, its throughput, and its cost while idle. The echo engine answers at
+ * once, so all measured time is Holdfast's. Inbox and outbox are durable, in the `sqlite` store, as by default.
  */
 import { type ChildProcess, fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -46,7 +45,7 @@ async function measureLoad(home: string, node: number): Promise<Result[]> {
     child.send(load);
     return (await hear())[0] as TurnFigures;
   };
-  // What is measured is a process that runs for days: its code is compiled and its files are there.
+  // Warm up: a gateway runs for days, so its code is compiled and its files exist.
   const first = await run({ turns: WARM_UP, sessions: SESSIONS, pace: "all" });
   const alone = await run({ turns: 1000, sessions: SESSIONS, pace: "one" });
   const writes = await fiveWrites(home);
@@ -169,7 +168,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** RSS in MB and CPU in seconds, as Linux tells them; elsewhere nothing is told. */
+/** RSS in MB and CPU in seconds, from /proc. Only Linux has these figures. */
 async function processFigures({ pid }: ChildProcess): Promise<{ rss: number; cpu: number }> {
   try {
     const status = await readFile(`/proc/${pid}/status`, "utf8");
@@ -185,7 +184,7 @@ async function processFigures({ pid }: ChildProcess): Promise<{ rss: number; cpu
   }
 }
 
-/** Of /proc, a second. */
+/** Clock ticks of /proc per second. */
 const TICKS = 100;
 
 async function writeConfig(home: string, config: object): Promise<void> {

@@ -39,7 +39,10 @@ export interface BackOffOptions {
   random?: (() => number) | undefined;
 }
 
-/** The pause after the n-th failure, counted from 1. It doubles each time and is between half and all of that. */
+/**
+ * The pause after the n-th failure, counted from 1. Its limit doubles each time; the pause is a random part of it, at
+ * least half.
+ */
 export function backOffMs(failures: number, { firstMs, maxMs, random = Math.random }: BackOffOptions): number {
   const full = Math.min(maxMs, firstMs * 2 ** Math.min(Math.max(0, failures - 1), 40));
   return Math.round(full / 2 + (full / 2) * random());

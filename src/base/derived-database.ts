@@ -75,7 +75,7 @@ function isAsLeft(path: string): boolean {
   }
 }
 
-/** Call it after closing a derived database. The next process checks a damaged one; so it does after a failure here. */
+/** Call it after closing a derived database. The next process checks the file if it was damaged, or if this fails. */
 export function noteAsLeft(path: string, { isDamaged }: { isDamaged: boolean }): void {
   const now = fingerprint(path);
   try {

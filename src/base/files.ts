@@ -70,7 +70,7 @@ function removeAtEnd(temporary: string): void {
   isWatching = true;
   process.once("exit", removeUnfinished);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    // First, because once-listeners that ran before are no longer counted.
+    // Prepended, because `listenerCount` no longer counts once-listeners that have already run.
     process.prependOnceListener(signal, () => {
       // Another listener handles the signal.
       if (process.listenerCount(signal) > 0) return;
@@ -197,7 +197,7 @@ export async function freeName(path: string, reason: string, at: number): Promis
   }
 }
 
-/** File times and start times are known to about a second. */
+/** File times and start times are accurate to about a second. */
 const START_TIME_TOLERANCE_MS = 2000;
 
 /** The pid of the dead process that wrote this temporary file. Undefined for other files. */
@@ -209,7 +209,7 @@ export async function leftBy(path: string): Promise<number | undefined> {
   const startedAt = processStartTime(pid);
   const writtenAt = (await stat(path).catch(() => undefined))?.mtimeMs;
   if (startedAt === undefined || writtenAt === undefined) return undefined;
-  // A process that started after the file was written only has the same pid as its writer.
+  // A process that started after the file was written has merely reused the writer's pid.
   return startedAt > writtenAt + START_TIME_TOLERANCE_MS ? pid : undefined;
 }
 

@@ -174,7 +174,7 @@ describe("a holder that is dead", () => {
     const path = lockIn(folder);
     await using victim = startChild("lock", { task: "die-at", path, point: "lock.created" });
     await victim.ended();
-    // As if it had died a moment earlier as well, and one more is just about to take the lock.
+    // Temporary files: one of the dead process, and one of a live process that is about to take the lock.
     await writeFile(`${path}.${victim.pid}.0123456789ab.tmp`, abandonedLock(victim.pid, "holdfast"));
     const living = `sessions.json.lock.${process.pid}.0123456789ab.tmp`;
     await writeFile(folder.join(living), JSON.stringify({ ...currentProcess(), nonce: "0123456789abcdef" }));

@@ -178,7 +178,7 @@ function parseHolder(content: string): { nonce: string | undefined; process: Pro
   }
 }
 
-/** Start times are known to about a second. */
+/** Start times are accurate to about a second. */
 const START_TIME_TOLERANCE_MS = 2000;
 
 function isAbandoned(holder: LockHolder, staleMs: number): boolean {
@@ -187,7 +187,7 @@ function isAbandoned(holder: LockHolder, staleMs: number): boolean {
   const isOld = Date.now() - holder.touchedAt > staleMs;
   if (state === "unknown" || holder.process === undefined) return isOld;
   if (holder.process.startedAt !== "unknown") return false;
-  // Only the pid is known: a process that started after the lock was taken has inherited it.
+  // Only the pid is known: a process that started after the lock was taken has merely reused it.
   const startedAt = processStartTime(holder.process.pid);
   return isOld && startedAt !== undefined && startedAt > holder.touchedAt + START_TIME_TOLERANCE_MS;
 }

@@ -29,7 +29,7 @@ describe("processState", () => {
   });
 
   it.runIf(process.platform === "linux")("takes a process that nobody has waited for yet for dead", async () => {
-    // The shell becomes a program that never asks after the child it inherits.
+    // The shell becomes a program that never waits for the child it inherits.
     const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const identity = { ...currentProcess(), pid: Number(line.toString()), startedAt: "unknown" };

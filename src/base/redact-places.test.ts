@@ -1,4 +1,4 @@
-/** Secrets without a shape of their own, found by their context. All are made up and built here. */
+/** Secrets without a recognizable shape, found by their context. All are made up and built here. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactText } from "./redact.ts";

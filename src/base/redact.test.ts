@@ -111,7 +111,7 @@ const PLACES: readonly (readonly [secret: string, written: Written])[] = [
   ],
 ];
 
-/** Text that hand-offs need, and talk about secrets that tells none. */
+/** Text that hand-offs need, and text about secrets that contains none. */
 const ORDINARY: readonly string[] = [
   "the password is wrong",
   "the password is case-sensitive and the token was lost",

@@ -17,14 +17,14 @@ export function redactText(text: string): string {
 // oxlint-disable-next-line no-misleading-character-class -- each of them is meant alone
 const INVISIBLE = /[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]+/g;
 
-/** Drops characters of no width beside a letter or a digit. */
+/** Drops zero-width characters next to a letter or a digit. */
 function withoutInvisible(text: string): string {
   return text.replace(INVISIBLE, (run, at: number) =>
     /[\p{L}\p{N}_]/u.test(text.charAt(at - 1) + text.charAt(at + run.length)) ? "" : run,
   );
 }
 
-/** Certificates and public keys look random and are no secrets. */
+/** Certificates and public keys look random but are not secrets. */
 const PUBLIC_BLOCK =
   /(-----BEGIN (?:CERTIFICATE|(?:[A-Z0-9]+ )?PUBLIC KEY|(?:PGP|SSH) (?:SIGNATURE|MESSAGE|PUBLIC KEY BLOCK))[A-Z ]{0,20}-----[A-Za-z0-9+/=\s>\\]{0,20000}-----END )/;
 

@@ -19,7 +19,7 @@ export interface SqliteConnection {
   iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
   /** The number of changed rows, and the id of the last inserted row. */
   run(sql: string, ...values: SQLInputValue[]): { changed: number; id: number };
-  /** Runs a task that writes. All of it is durable when this returns, and nothing of it when this throws. */
+  /** Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. */
   transaction<T>(task: () => T): T;
   /** Runs a part of a transaction. If it throws, only this part is undone. */
   part<T>(task: () => T): T;
@@ -27,7 +27,7 @@ export interface SqliteConnection {
   inTransaction(): boolean;
   /** Runs several reads on one state. */
   snapshot<T>(task: () => T): T;
-  /** The same across ticks. Nothing else may use the connection meanwhile. */
+  /** Like `snapshot`, for a task that takes several ticks. Nothing else may use the connection meanwhile. */
   longSnapshot<T>(task: () => Promise<T>): Promise<T>;
   close(): void;
 }

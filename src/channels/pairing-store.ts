@@ -35,6 +35,7 @@ export interface PairingRequest extends PairingSender {
 
 type PairingOffer = { kind: "told"; code: string; expiresAt: number } | { kind: "silent"; reason: string };
 
+/** The messages to the sender and the owner say "one hour". */
 const CODE_LIFETIME_MS = 60 * 60_000;
 const RESEND_MS = 60_000;
 const MAX_PENDING = 20;

@@ -64,7 +64,7 @@ const ORIGINS: Readonly<Record<string, SessionOrigin>> = {
 export interface OriginFacts {
   /** From the registry, else from the marker. */
   agentId?: string | undefined;
-  /** The asking agent. Default: none, so every agent is another one. */
+  /** The calling agent. Default: none; every agent then counts as another agent. */
   askingAgent?: string | undefined;
   entrypoint?: string | undefined;
 }

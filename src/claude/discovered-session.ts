@@ -10,7 +10,7 @@ export interface DiscoveredSession extends ShownFacts {
   source: "openclaw" | "native-only";
   /** Who started it, as far as the files show. */
   origin: SessionOrigin;
-  /** The agent that uses it, by registry or marker: the asking agent if it is one of them, else the latest. */
+  /** The agent that uses it, by registry or marker: the calling agent if it is one of them, else the latest. */
   agentId?: string | undefined;
   /** All agents that used it. Only set when there are several. */
   agentIds?: string[] | undefined;

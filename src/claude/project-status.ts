@@ -18,13 +18,13 @@ export interface ProjectStatus extends RepoStatus {
     active: DiscoveredSession[];
     /** The latest five. */
     recent: DiscoveredSession[];
-    /** The latest three of the asking agent. */
+    /** The latest three of the calling agent. */
     ownRecent: DiscoveredSession[];
   };
 }
 
 export interface ProjectStatusOptions extends RepoStatusOptions {
-  /** The asking agent. Without it `ownRecent` is empty. */
+  /** The calling agent. Without it `ownRecent` is empty. */
   agentId?: string | undefined;
   /** Every session of the repo. */
   discover: (repoPath: string) => Promise<DiscoveredSession[]>;

@@ -70,7 +70,7 @@ export async function startGatewayProcess<Found>(options: StartOptions<Found>): 
   const deadline = performance.now() + patienceMs;
   using _line = waitingLine("Waiting for the gateway to start");
   while (performance.now() < deadline) {
-    // Checked before `find`: if another command's gateway made ours end, `find` sees that one.
+    // Checked before `find`: ours may have ended because another command's gateway runs, which `find` then returns.
     const hasEnded = child.hasEnded();
     const found = await find();
     if (found !== undefined) {

@@ -102,8 +102,8 @@ export async function readHandoffs(
 }
 
 /**
- * Session keys by the id of the session of another program, such as Claude Code, in which the conversation is
- * or was before a reset or an archive. Covers all agents, OpenClaw's included. Opens no store for writing.
+ * Maps session ids of other programs, such as Claude Code, to the keys of the conversations that use them or did before
+ * a reset or archiving. Covers all agents, OpenClaw's included. Opens no store for writing.
  */
 export async function readConversations(options: OwnStore & { openClawHome: string }): Promise<Map<string, string>> {
   const { home, config, openClawHome } = options;

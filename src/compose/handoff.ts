@@ -145,7 +145,7 @@ async function recall(
   const entry = await store.get(sessionKey);
   if (handoff === undefined || entry === undefined) return undefined;
   const state = await within(RECALL_MS, handoff.capture({ kind: "session", sessionKey, entry }, "found"));
-  // If this window has nothing, the state is that of an earlier one, which is offered by other rules.
+  // If this window has no notes, the state belongs to an earlier window, to which other rules apply.
   if (state === TOO_LATE || state?.previousSessionId !== entry.sessionId) return undefined;
   const { renderMarkdown } = await import("../handoff/render.ts");
   return renderMarkdown(state).slice(0, MAX_RECALLED).toWellFormed();

@@ -50,7 +50,7 @@ it("removes exactly one value and keeps every comment outside of it", () => {
       if (after === undefined) return;
       delete (parent as Tree)[last];
       expect(JSON5.parse(after)).toEqual(before);
-      // Gone are at most the comments inside an object, or before and after the colon.
+      // Only comments inside an object, or before and after the colon, may be lost.
       expect(comments(after)).toBeGreaterThanOrEqual(isTree(removed) ? 0 : comments(text) - 2);
     }),
     { numRuns: 3000 },

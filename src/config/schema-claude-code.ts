@@ -13,7 +13,7 @@ const scoring = z.strictObject({
       .array(
         z.strictObject({
           withinHours: positive.describe("Hours since the session was last used."),
-          points: share.describe("Points of such a session."),
+          points: share.describe("Points of a session used within these hours."),
         }),
       )
       .max(50),
@@ -30,11 +30,11 @@ const scoring = z.strictObject({
   health: section("Size and age of the session.", {
     points: field(share, "Points of a small, young session."),
     manyMessages: field(amount, "Messages above which a session is large."),
-    manyMessagesPenalty: field(share, "Penalty of such a session."),
+    manyMessagesPenalty: field(share, "Penalty of a session with many messages."),
     largeBytes: field(amount, "Transcript size above which a session is large."),
-    largePenalty: field(share, "Penalty of such a session."),
+    largePenalty: field(share, "Penalty of a session with a large transcript."),
     oldHours: field(amount, "Hours without use after which a session is old."),
-    oldPenalty: field(share, "Penalty of such a session."),
+    oldPenalty: field(share, "Penalty of an old session."),
   }),
   capacity: section("Room left in the session.", {
     points: field(share, "Points of a session with an empty context."),
@@ -70,8 +70,11 @@ export const claudeCodeSchema = z.strictObject({
   sessionSelection: section("How to choose between resuming a session and starting a fresh one.", {
     enabled: field(z.boolean(), "Use the relevance model. Default: true."),
     relevanceModel: field(textSchema, "provider/model that compares tasks. Default: none, compare offline."),
-    relevanceMaxTokens: field(z.int().min(1).max(100_000), "Token limit of its answer. Default: 500."),
-    relevanceTimeoutMs: field(z.int().min(1).max(600_000), "Time limit of its answer. Default: 3000."),
+    relevanceMaxTokens: field(
+      z.int().min(1).max(100_000),
+      "Token limit of the relevance model's answer. Default: 500.",
+    ),
+    relevanceTimeoutMs: field(z.int().min(1).max(600_000), "Time limit of the relevance model. Default: 3000."),
     candidates: field(
       z.enum(["own", "all"]),
       "Whose sessions may be resumed. Default: all for a person, own for an agent.",

@@ -9,7 +9,7 @@ export const turnsSchema = z.strictObject({
   concurrency: field(z.int().min(1).max(1000), "Turns at the same time. Default: 64."),
   concurrencyPerAgent: field(
     z.int().min(1).max(1000),
-    "The same for one agent. Default: 4 with Claude Code, else no limit of its own.",
+    "Turns of one agent at the same time. Default: 4 with Claude Code, else only the total limit.",
   ),
   timeoutSeconds: field(seconds, "Time limit of a turn. Default: 600."),
   drainSeconds: field(

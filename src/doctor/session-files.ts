@@ -166,7 +166,7 @@ const BOOKKEEPING: ReadonlySet<TranscriptEntry["type"]> = new Set([
   "label",
 ]);
 
-/** Undefined for an invalid time and for the epoch, which replaces a missing one. */
+/** Undefined for an invalid time, and for 0, which other code stores for a missing time. */
 function parseTime(timestamp: string | undefined): number | undefined {
   return Date.parse(timestamp ?? "") || undefined;
 }

@@ -13,7 +13,7 @@ import { clientText } from "../rpc/protocol.ts";
 
 export type HeaderReader = (name: string) => string | undefined;
 
-/** Joins repeated headers: a proxy may have read another one than we would. */
+/** Joins repeated headers: a proxy may have used a different one than we would. */
 export function headersOf(request: IncomingMessage): HeaderReader {
   return (name) => request.headersDistinct[name]?.join(", ");
 }

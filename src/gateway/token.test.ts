@@ -16,7 +16,7 @@ describe("the token file", () => {
   it("is created once, private, with 32 random bytes", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("home", "gateway.token");
-    // Several processes may start at once; all get the same.
+    // Several processes may start at the same time; all get the same token.
     const tokens = await Promise.all(Array.from({ length: 8 }, async () => await ensureToken(path, silentLogger)));
     expect(new Set(tokens).size).toBe(1);
     expect(Buffer.from(String(tokens[0]), "base64url")).toHaveLength(32);

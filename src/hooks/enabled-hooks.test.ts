@@ -58,7 +58,7 @@ describe("a workspace hook", () => {
     const next = await stage.open({ hooks: ENABLED });
     expect(next.list()).toMatchObject([{ state: "changed", problem: CHANGED }]);
     expect(await next.fire("command:new", REQUEST)).toEqual({ messages: [], bootstrapFiles: [], failures: [] });
-    // Turned on again, the process that runs takes it as it is now.
+    // After it is enabled again, the running process uses its current content.
     await addOwn(stage);
     await rm(join(folder, "handler.mts"), { force: true });
     await enable(stage, folder);
@@ -91,7 +91,7 @@ describe("a workspace hook", () => {
     expect(failures).toMatchObject([{ reason: expect.stringContaining("Cannot find module") as string }]);
     const [copy = ""] = await readdir(hookCopiesFolder(stage.home));
     expect(copy).toBe((await readHookContent(folder)).digest);
-    // Derived: gone, it is made again.
+    // The copy is derived: it is made again when deleted.
     await rm(hookCopiesFolder(stage.home), { recursive: true });
     expect((await runner.fire("command:new", REQUEST)).failures).toHaveLength(1);
     expect(await readdir(hookCopiesFolder(stage.home))).toEqual([copy]);

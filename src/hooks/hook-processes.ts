@@ -1,8 +1,8 @@
 /**
  * Runs each call of a handler in its own leashed process. Nothing a handler does, not even using up all memory, ends
- * Holdfast or outlives it. A worker thread would take the process down when memory runs out at once, and cannot be ended
- * while it waits for a program. Callers get an answer within the time limit; a handler that has answered may finish its
- * work until then.
+ * Holdfast or outlives it. A worker thread would take the process down when memory suddenly runs out, and cannot be
+ * ended while it waits for a program. Callers get an answer within the time limit; a handler that has answered may
+ * finish its work until then.
  */
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

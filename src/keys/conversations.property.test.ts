@@ -41,7 +41,7 @@ describe("keys of conversations", () => {
   it("are shared exactly by the same conversation", () => {
     fc.assert(
       fc.property(fc.constantFrom(...MAIN_KEYS), fc.array(conversation, { maxLength: 12 }), (mainKey, values) => {
-        // Each is joined by the conversations that somebody would have to be to get at its key.
+        // Adds conversations with ids made to imitate the keys of others.
         const all = values.flatMap((value) => [value, ...impostorsOf(value)]);
         const owners = new Map<string, string>();
         const keys = new Map<string, string>();
@@ -169,7 +169,7 @@ function keyOf({ agentId, peer, threads, ...value }: Conversation, mainKey = val
   );
 }
 
-/** Reads a conversation's key, and its undone key, in every way that the segments allow. */
+/** Reads a conversation's key, escaped and unescaped, in every way that its segments allow. */
 function impostorsOf(value: Conversation): Conversation[] {
   const key = keyOf(value);
   const texts = [key, unescaped(key)].map((each) => each.split(":").slice(2));
@@ -196,7 +196,7 @@ function unescaped(key: string): string {
   return key.replace(/%([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Which conversation is meant, said without any of the code under test that joins and encodes. */
+/** Identifies the conversation without the code under test, which joins and encodes. */
 function identityOf({ agentId, peer, threads }: Conversation, mainKey: string): string {
   const on = peer === undefined ? undefined : foldCase(peer.channel.trim()) || "unknown";
   const namesChannel = on !== undefined && !(peer?.peerKind === "dm" && peer.dmScope === "per-peer");

@@ -1,7 +1,4 @@
-/**
- * An inbound message in OpenClaw's field names. Channels fill in what they know; everything is optional, because
- * platforms differ.
- */
+/** An inbound message in OpenClaw's field names. Every field is optional, because platforms differ. */
 export interface MessageContext {
   /** The message with the channel's wrapper. */
   Body?: string | undefined;

@@ -30,7 +30,7 @@ export { scoreSession } from "../claude/selection/score.ts";
 export type { SessionScore, SessionSelection, TaskRelevance } from "../claude/selection/selection.ts";
 
 export interface DiscoverSessionsOptions extends DiscoverChoice {
-  /** The asking agent, whose sessions are `this-agent`. Default: the configured default agent. */
+  /** The calling agent, whose sessions are `this-agent`. Default: the configured default agent. */
   agentId?: string | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a builder opens besides an agent: turns, the gateway, hand-offs. The configuration is the command line's
- * unless one is given. Channel libraries, model providers and the server are loaded when they are opened.
+ * Opens turns, the gateway and hand-offs for a program that uses Holdfast as a library. The configuration is the
+ * command line's unless one is given. Channel libraries, model providers and the server are loaded when they are
+ * opened.
  */
 import type { Channel } from "../channels/channel.ts";
 import type { HoldfastConfig } from "../config/config.ts";

@@ -42,7 +42,7 @@ export async function findConversation(parts: Pick<McpParts, "openAgent" | "sess
 }
 
 export interface Viewer {
-  /** The asking conversation. Undefined: a task without one. */
+  /** The conversation of the caller. Undefined: a task without one. */
   sessionKey?: string | undefined;
   /** The asking Claude Code session. */
   claudeSessionId?: string | undefined;

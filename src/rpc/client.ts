@@ -1,9 +1,9 @@
 /**
- * The typed client of the gateway, for browsers and Node: no Node module, no zod. Methods, parameters and
- * results come from the method table; errors arrive as the HoldfastError that was thrown.
+ * The typed client of the gateway, for browsers and Node: no Node module, no zod. Methods, parameters and results come
+ * from the method table; errors arrive as the HoldfastError that was thrown.
  *
- * A client is one connection. When it ends, running calls fail with kind `unavailable`, and `closed` has the
- * reason. The caller reconnects and reads what it missed.
+ * A client is one connection. When it ends, running calls fail with kind `unavailable`, and `closed` has the reason.
+ * The caller reconnects and reads the missed events.
  */
 import { type ErrorReport, HoldfastError } from "../base/errors.ts";
 import type { MethodName, ParamsOf, ResultOf } from "./contract.ts";

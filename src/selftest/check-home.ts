@@ -68,7 +68,7 @@ async function checkSessionsFile({ home, kind, expectation }: HomeCheck): Promis
   } catch (error) {
     const isNew = Object.values(known).every(({ windows }) => Object.keys(windows).length === 0);
     if (systemErrorCode(error) === "ENOENT" && (kind === "sqlite" || isNew)) return [];
-    return [`sessions.json is not whole: ${String(error)}`];
+    return [`sessions.json is incomplete: ${String(error)}`];
   }
 }
 

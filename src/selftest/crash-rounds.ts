@@ -187,7 +187,7 @@ async function runRound(episode: Episode, kill: Kill): Promise<RoundOutcome> {
   return { kill, killed, powerCut, acknowledged: acknowledged.length, problems: [...failed, ...found] };
 }
 
-/** Runs a child to its end, and expects what it has acknowledged. */
+/** Runs a child to its end and adds its acknowledged operations to the expectation. */
 async function runChild(
   { home, kind, seed, expectation, programs }: Episode,
   work: Pick<CrashTask, "operations" | "dieAt" | "lean" | "leanKey">,

@@ -4,7 +4,7 @@
  */
 import { type Counter, type Operation, type OperationResult, SESSION_KEYS, textsOf } from "./operations.ts";
 
-/** Plain data, so that what is expected can be compared with what is found. */
+/** Plain data, so that the expected state can be compared with the found one. */
 export interface HomeState {
   sessions: Record<string, SessionState>;
   /** By id of the inbox item. */

@@ -22,7 +22,7 @@ export interface LeaseTask {
 }
 
 export type LeaseLine =
-  /** `holds`: it does not release the lease on its own. */
+  /** `holds`: it keeps the lease until it is killed or loses it. */
   | { say: "acquired"; epoch: number; holds: boolean }
   | { say: "appended"; epoch: number; text: string }
   | { say: "updated"; epoch: number }

@@ -34,7 +34,7 @@ export interface LeaseResult {
   killed: number;
   /** Takeovers from paused holders, each refused when it woke. */
   paused: number;
-  /** Pauses inside a transaction, when no takeover was possible. */
+  /** Pauses that hit a transaction, which makes a takeover impossible. */
   blocked: number;
   /** Writes that were acknowledged and found. */
   acknowledged: number;
@@ -123,7 +123,7 @@ interface Tenure {
   epoch: number;
 }
 
-/** The newest tenure after `epoch` that does not end on its own. */
+/** The newest tenure, if it began after `epoch` and its holder keeps the lease until it is killed or loses it. */
 function newestTenure(all: readonly Contender[], epoch: number): Tenure | undefined {
   const tenures = all.flatMap((holder) => acquisitions(holder).map((line) => ({ ...line, holder })));
   const newest = tenures.toSorted((a, b) => b.epoch - a.epoch).at(0);

@@ -1,4 +1,4 @@
-/** Child programs of this folder: how they are started, and what they share. */
+/** Starts the child programs of this folder, and holds the code that they share. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeSync } from "node:fs";
@@ -19,14 +19,14 @@ export interface ChildPrograms {
 
 /** `Line`: what the program prints, one JSON value a line. */
 export interface Child<Line> {
-  /** Its output so far. A line that the kill cut off is left out. */
+  /** Its output so far. Omits a line that the kill cut off. */
   readonly lines: readonly Line[];
   signal(signal: NodeJS.Signals): void;
   /** Resolves to whether it was killed. Rejects if it failed. */
   readonly ended: Promise<boolean>;
 }
 
-/** Default of `killAfterMs`, counted from the first line: it is not killed. */
+/** `killAfterMs` counts from the first line of output. Default: the child is not killed. */
 export function startChild<Line>(
   program: string,
   task: unknown,

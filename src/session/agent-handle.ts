@@ -63,7 +63,7 @@ export interface TranscriptPlace {
   expected: ExpectedTranscript;
 }
 
-/** Finds the transcript of a session, or of the earlier window that was asked for. */
+/** Finds the transcript of a session, or of the requested earlier window. */
 export async function locateTranscript(agent: AgentHandle, { entry, window }: FoundSession): Promise<TranscriptPlace> {
   if (window === undefined) return { path: transcriptPath(agent, entry), expected: expectedTranscript(entry) };
   return { path: await locateWindowTranscript(agent, window), expected: expectedOfWindow(window, entry) };

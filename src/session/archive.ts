@@ -91,7 +91,7 @@ export async function deleteSession(
   const mainKey = buildAgentMainSessionKey(agent);
   if (canonicalSessionKey(key, agent) === mainKey) {
     throw new HoldfastError("usage", "main-session", `Cannot delete the main session (${mainKey})`, {
-      hint: "Use `holdfast sessions reset` to start it afresh.",
+      hint: "Use `holdfast sessions reset` to start it over.",
     });
   }
   return await archiveSession(agent, key, { ...options, reason: DELETED });

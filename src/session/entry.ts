@@ -97,7 +97,7 @@ function originPatch(ctx: MessageContext, known: SessionOrigin | undefined): Ses
   return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
-/** The route for replies: this message's, completed by what is known of the same chat. */
+/** The route for replies: from this message, completed with known facts about the same chat. */
 export function routePatch(context: DeliveryContext, entry: SessionEntry | undefined): Partial<SessionEntry> {
   const seen = normalizeDeliveryContext(context);
   const known = normalizeDeliveryContext(

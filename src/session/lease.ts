@@ -36,7 +36,7 @@ export async function withSessionLease<T>(
   try {
     return await task(taken.held);
   } finally {
-    // An unreleased lease expires by itself. Its error must not hide the task's outcome.
+    // An unreleased lease expires. Its error must not hide the task's outcome.
     await taken.release({ evenIf: "refused" }).catch((error: unknown) => {
       agent.logger.warn("could not release the lease", { key, error });
     });
@@ -102,7 +102,7 @@ function keepRenewed(agent: AgentHandle, taken: Lease, ttlMs: number): TakenLeas
 const TRUST_MS = 20;
 
 /**
- * Checks the lease with the store, at most every few milliseconds: nobody can take over a lease that has not
+ * Checks the lease with the store, at most every few milliseconds: no process can take over a lease that has not
  * expired. The monotonic clock shows that this process was not paused, the wall clock that it was not set forward.
  */
 function createFence(agent: AgentHandle, current: () => Lease): () => Promise<void> {

@@ -26,7 +26,7 @@ export async function readWindowTitle(agent: AgentHandle, window: Window): Promi
     }
     return undefined;
   } catch (error) {
-    // `holdfast doctor` reports what is wrong with the file.
+    // `holdfast doctor` reports the problem with the file.
     if (error instanceof HoldfastError) return undefined;
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * Tells listeners about changes. Those of this store handle come right after their commit. Those of other processes are
- * looked for several times a second, but only while there are listeners.
+ * Tells listeners about changes. Changes of this store handle are reported right after their commit. Changes of other
+ * processes are polled several times a second while there are listeners.
  */
 import type { Logger } from "../base/log.ts";
 import type { Store, StoreChange } from "./store.ts";

@@ -252,7 +252,9 @@ function storable<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(toJson(value, "payload")) as T);
 }
 
-/** A free lease is taken only if it is still exactly the lease that was seen, so one of several takers wins. */
+/**
+ * A free lease is taken only if it is still exactly the lease that was seen, so only one of several processes gets it.
+ */
 function createLeases({ gate, read, write, clock, ids }: Parts): Leases {
   const heldNow = (stored: StoredLease | undefined): Lease | undefined => {
     const held = stored?.held;

@@ -1,6 +1,6 @@
 /**
  * The tables of a store, read and changed synchronously on one state. `operations.ts` holds the rules; an
- * implementation only stores what it is given. Values may be shared with the store, so nobody changes them in place.
+ * implementation only stores values. They may be shared with the store, so callers must not change them in place.
  */
 import type { PendingChange, PendingKind, PendingQueue } from "./pending.ts";
 import type {
@@ -17,7 +17,7 @@ import type { StoreChange, Window, WindowReason } from "./store.ts";
 
 export interface StoreRows {
   entry(key: string): StoredEntry | undefined;
-  /** The same without reading all of the entry. */
+  /** Two fields of the entry, without reading all of it. */
   entryHead(key: string): (Pick<StoredEntry, "version"> & Pick<SessionEntry, "sessionId">) | undefined;
   /** Another session with this label. */
   keyWithLabel(label: string, except: string): string | undefined;
@@ -33,7 +33,7 @@ export interface StoreRows {
   removeWindow(key: string, sessionId: string): boolean;
 
   lease(key: string): StoredLease | undefined;
-  /** Those that were not released. */
+  /** Leases that were not released. */
   leases(): Lease[];
   putLease(key: string, lease: StoredLease): void;
 
@@ -61,7 +61,7 @@ export interface StoreRows {
   deleteHandoff(key: string): boolean;
 
   pendingQueue(kind: PendingKind, key: string): PendingQueue | undefined;
-  /** `change` made the queue what it is. Added items make their key the newest, and may evict the oldest keys. */
+  /** `queue` is the result of `change`. Added items make their key the newest, and may evict the oldest keys. */
   putPendingQueue(kind: PendingKind, key: string, queue: PendingQueue | undefined, change: PendingChange): void;
 
   /** Tells listeners in every process. */
@@ -79,9 +79,9 @@ export interface PutEntry {
   /** The version that the new entry is based on. Undefined for a new key. */
   expectedVersion: number | undefined;
   entry: SessionEntry;
-  /** The session id before. Undefined for a new key. */
+  /** The previous session id. Undefined for a new key. */
   from: string | undefined;
-  /** The window's own fields, if the entry leaves its window. */
+  /** The fields of the window that the entry leaves. Undefined if it stays. */
   leaving: WindowState | undefined;
   /** True if the label must be checked against other sessions. */
   labelChanged: boolean;

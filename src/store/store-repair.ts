@@ -12,7 +12,7 @@ export interface StoreRepair {
   readonly path: string;
   /** Why the store cannot be opened. Undefined if it can, or if there never was one. */
   diagnose(): Promise<StoreDamage | undefined>;
-  /** Until disposed, opening and closing the store changes none of its files. Default: it never does. */
+  /** Until disposed, opening and closing the store changes none of its files. Absent if that is always so. */
   preserve?(): Promise<Disposable>;
   /** Everything that can still be read of the damaged files. */
   salvage(): Promise<SalvagedParts>;

@@ -129,7 +129,7 @@ export interface WindowMove {
   /** The previous session id. Undefined for a new key. */
   from: string | undefined;
   to: string;
-  /** The entry's fields of the window that it leaves. */
+  /** The fields of the window that the entry leaves. */
   leaving: WindowState | undefined;
   /** The transcript named in the entry. */
   transcript: string | undefined;

@@ -134,7 +134,7 @@ export interface Window {
   closedAt?: number | undefined;
   /** File name of the transcript inside the agent's sessions folder. */
   transcript?: string | undefined;
-  /** The window's own fields of the entry when it was closed, for switching back to it. */
+  /** The entry's fields for this window when it was closed. Restored when the session switches back to it. */
   state?: WindowState | undefined;
   /** File name in the archive, once the transcript was moved there. */
   archive?: string | undefined;

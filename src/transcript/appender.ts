@@ -74,7 +74,7 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
         await handle.write("\n");
       }
     } catch (error) {
-      failure = transcriptError(error, "take back a write to", path);
+      failure = transcriptError(error, "undo a write to", path);
     }
   };
 

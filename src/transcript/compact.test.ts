@@ -229,7 +229,7 @@ describe("compactTranscript", () => {
           expect(report.problems).toEqual([]);
           const after = await readContext(path);
           expect(SessionManager.open(path).buildSessionContext().messages).toEqual(after.messages);
-          // Nothing new appears, and the last thing said is still there.
+          // No entry is new, and the last message is still there.
           const ending = lines.at(-1)?.type === "message" ? before.slice(-1) : [];
           expect(after.messages).toEqual(expect.arrayContaining(ending));
           for (const message of after.messages) expect(before).toContainEqual(message);

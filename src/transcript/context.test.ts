@@ -11,7 +11,7 @@ import { attachmentsOf, createDeliveryMirrorMessage, messageText } from "./messa
 const SAMPLES = new URL("../../test/fixtures/openclaw/", import.meta.url);
 const samples = (await readdir(SAMPLES, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
 
-/** What pi itself makes of a file. */
+/** The context as pi itself reads it. */
 async function piContext(path: string | URL, leafId?: string) {
   const entries = parseSessionEntries(await readFile(path, "utf8")).filter((entry) => entry.type !== "session");
   return buildSessionContext(entries, leafId);

@@ -97,7 +97,7 @@ describe.each(DAMAGES)("a damaged transcript (%s)", (kind, damage, kept) => {
     expect(await texts(path)).toEqual([...kept, notice]);
     expect(SessionManager.open(path).buildSessionContext().messages).toHaveLength(kept.length + 1);
 
-    // It is whole now, and the notice waits until a person has spoken.
+    // The file is complete now, and the notice stays until a person writes.
     expect(await findDamage(path, expected)).toBeUndefined();
     expect(await reopen(path, expected)).toBe(notice);
     expect(await asideOf(path)).toEqual([aside]);

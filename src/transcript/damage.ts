@@ -100,7 +100,7 @@ async function newestEntry(handle: FileHandle): Promise<LocatedEntry[]> {
   return [];
 }
 
-/** First at its old position; a compacted file has it elsewhere, near the end. */
+/** Looks at the old position first. In a compacted file the entry is elsewhere, near the end. */
 async function holds(handle: FileHandle, { id, bytes }: TranscriptEnd): Promise<boolean> {
   if (bytes <= (await handle.stat()).size) {
     for await (const { entry } of scanEntriesBackward(handle, { end: bytes })) {
@@ -166,17 +166,17 @@ export function damageNotice(
   const rest =
     kept === 0
       ? "Nothing of it could be read."
-      : `What could be read is kept (${kept === 1 ? "1 message" : `${kept} messages`}).`;
+      : `The readable part is kept (${kept === 1 ? "1 message" : `${kept} messages`}).`;
   return {
     type: "custom_message",
     customType: DAMAGE_TYPE,
-    content: `Part of this conversation was lost: ${LOSSES[kind]}. ${rest} \`holdfast doctor\` says more.`,
+    content: `Part of this conversation was lost: ${LOSSES[kind]}. ${rest} Run \`holdfast doctor\` for details.`,
     display: true,
     details: { kind, lostId: end?.id },
   };
 }
 
-/** A placeholder for a missing file, so that `doctor` finds the loss as it does for a kept file. */
+/** Creates an empty file under the name of a kept damaged file, so that `doctor` reports a missing transcript too. */
 export async function noteMissing(path: string, clock: Clock): Promise<string> {
   const note = await freeName(path, "damaged", clock.now());
   await writeNewFile(note, async () => undefined);
@@ -227,7 +227,7 @@ export async function rebuildDamaged(file: DamagedFile, options: RebuildOptions)
     await write(encodeEntry(placeNotice(damageNotice(damage.kind, { kept, end }), newest, at)));
     return read;
   });
-  options.onProblem?.({ reason: `${damage.reason}; what can be read was kept`, file: aside });
+  options.onProblem?.({ reason: `${damage.reason}; the readable part was kept`, file: aside });
 }
 
 /** How many of the last entries decide where a new one continues, as in an opened log. */

@@ -28,8 +28,8 @@ export interface ForkOptions extends Omit<CreateTranscriptOptions, "parentSessio
 export async function forkTranscript(options: ForkOptions): Promise<TranscriptLog> {
   const { parentPath, leafId, ...create } = options;
   if (dirname(resolve(parentPath)) !== dirname(resolve(options.path))) {
-    throw new HoldfastError("usage", "fork-elsewhere", "A fork must lie in the folder of its parent", {
-      hint: "Choose a path beside the parent, because the fork refers to it by file name only.",
+    throw new HoldfastError("usage", "fork-elsewhere", "A fork must be in its parent's folder", {
+      hint: "Choose a path next to the parent, because the fork refers to it by file name only.",
       data: { parentPath, path: options.path },
     });
   }

@@ -11,7 +11,7 @@ import type { TranscriptProblem } from "./scan.ts";
 
 afterEach(() => installFaultAction(undefined));
 
-/** The fence of a writer who has the lease. */
+/** The fence of a writer that holds the lease. */
 function leaseHeld(): void {}
 
 function fenced(): HoldfastError {
@@ -201,7 +201,7 @@ describe("other writers", () => {
     await appendFile(path, `${JSON.stringify(messageLine("abcdef01", one?.id ?? null, "stale"))}\n`);
     const [two] = await log.append([userDraft("two")]);
     expect(two?.parentId).toBe(one?.id);
-    expect(problems.map(({ reason }) => reason)).toEqual(["somebody without the lease changed the file"]);
+    expect(problems.map(({ reason }) => reason)).toEqual(["the file was changed by a process without the lease"]);
   });
 
   test("a fence that fails before the write changes nothing; one that fails after it acknowledges nothing", async () => {

@@ -302,7 +302,7 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
     await reopen(settings, state);
   } else {
     await cutTornTail(state.appender.handle, path, settings);
-    if (fence !== undefined) onProblem?.({ reason: "somebody without the lease changed the file" });
+    if (fence !== undefined) onProblem?.({ reason: "the file was changed by a process without the lease" });
   }
   state.appender.settle();
   const window = await scanTailWindow(state.appender.handle, { onProblem });
@@ -316,7 +316,7 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
 function leafIn(window: LocatedEntry[], ids: EntryIds, { onProblem }: Settings): LocatedEntry | undefined {
   ids.continueAfter(window.map(({ entry }) => entry));
   const leaf = leafOfWindow(window);
-  if (leaf !== window[0]) onProblem?.({ reason: "the last lines come from a writer who had lost the lease" });
+  if (leaf !== window[0]) onProblem?.({ reason: "the last lines were written by a process that had lost the lease" });
   return leaf;
 }
 

@@ -32,7 +32,7 @@ export interface PreparedFile {
   window: LocatedEntry[];
 }
 
-/** The same, but leaves the file open, so that a turn reads its end once. */
+/** Like `prepareForWrite`, but leaves the file open, so that a turn reads the end of the file only once. */
 export async function openPrepared(path: string, options: RebuildOptions, onProblem: OnProblem): Promise<PreparedFile> {
   const handle = await openForAppending(path);
   let header: TranscriptHeader;

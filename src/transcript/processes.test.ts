@@ -52,7 +52,7 @@ test("a short write is rolled back", async () => {
   await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
   await log.append([userDraft("one")]);
   const before = await readFile(path);
-  // The limit is in blocks of 512 or 1024 bytes; either way it lies inside the third line.
+  // The limit is in blocks of 512 or 1024 bytes; either way it is inside the third line.
   const command = 'ulimit -f 4 && exec "$0" "$@"';
   const task = { task: "append" as const, path, name: "fenced", count: 2, text: "x".repeat(6000) };
   const { code, lines } = await run("sh", ["-c", command, process.execPath, ...childArguments("transcript", task)]);

@@ -142,7 +142,7 @@ async function findParent(folder: string, fork: ForkPoint, onProblem: OnProblem)
     if (segment !== undefined) return segment;
   }
   onProblem({
-    reason: `entry ${leafId} of the parent ${parentSession} is missing; what came before the fork is not shown`,
+    reason: `entry ${leafId} of the parent ${parentSession} is missing; messages before the fork are not shown`,
   });
   return undefined;
 }

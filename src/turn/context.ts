@@ -31,7 +31,7 @@ export interface PipelineContext extends PipelineOptions {
   slots: Slots;
   mentionPatterns: readonly RegExp[];
   deliveries: { delivered: number; mayRepeat: number };
-  /** Unexpected errors of sending by idempotency key. Deaths of a process must not count against a reply. */
+  /** Unexpected errors while sending, by idempotency key. In memory, so that deaths of a process do not count. */
   sendErrors: Map<string, number>;
   /** Other processes may have ended messages of this session. */
   onOthersDone(parts: AgentParts, key: string): void;

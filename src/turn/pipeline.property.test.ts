@@ -10,7 +10,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import type { Admitted } from "./pipeline.ts";
 
-/** Not after a commit: a lease that was taken without anybody knowing holds its session up for half a minute. */
+/** Not after a commit: a lease whose holder died before it learned of it blocks the session for half a minute. */
 const FAULTS = [
   "inbox.admitted",
   "turn.claimed",
@@ -118,7 +118,7 @@ function checkOrder(begun: readonly string[]): void {
   }
 }
 
-/** Each answer once, and once more for each attempt that said so. */
+/** Each answer once, and once more for each attempt with `mayRepeat`. */
 function checkDeliveries(
   worlds: readonly PipelineHome[],
   texts: readonly string[],

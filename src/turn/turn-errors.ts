@@ -9,7 +9,7 @@ const MAX_SENTENCE = 500;
 /** What happened and what to do, without secrets and stack traces. */
 export function failureText(error: unknown): string {
   if (!(error instanceof HoldfastError)) {
-    return "Your message could not be answered because of an unexpected error. See the log of Holdfast, and try again.";
+    return "Your message could not be answered because of an unexpected error. See the log of Holdfast, then try again.";
   }
   const parts = [error.message, error.hint ?? ""].map((part) => printableLine(redactText(part), MAX_SENTENCE));
   return parts
@@ -71,7 +71,7 @@ export function isPutOff({ aborted, reason }: AbortSignal): boolean {
 
 export function diedTooOften(deaths: number): HoldfastError {
   const message = `Your message could not be answered: the process ended ${deaths} times while it was being answered`;
-  const hint = "Rephrase it, or send less at a time. The log of the gateway says more.";
+  const hint = "Rephrase it, or send less at a time. See the gateway's log for details.";
   return new HoldfastError("internal", "turn-given-up", message, { hint, data: { deaths } });
 }
 
@@ -84,7 +84,7 @@ export function diedTogether(deaths: number, messages: number): HoldfastError {
 
 export function turnFailed(): HoldfastError {
   return new HoldfastError("internal", "turn-failed", "The message could not be answered", {
-    hint: "Send it again; the log of the gateway says what happened.",
+    hint: "Send it again. The gateway's log has the details.",
   });
 }
 
@@ -105,6 +105,6 @@ export function turnArchived(): HoldfastError {
 
 export function commandTooSlow(name: string, seconds: number): HoldfastError {
   return new HoldfastError("timeout", "command-too-slow", `/${name} took longer than ${seconds} s`, {
-    hint: "Try it again; the log of the gateway says what happened.",
+    hint: "Try it again. The gateway's log has the details.",
   });
 }

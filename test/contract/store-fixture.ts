@@ -49,7 +49,7 @@ export async function createStoreFixture(open: (options: OpenOptions) => Promise
   };
 }
 
-/** The smallest entry, with what a test cares about on top. */
+/** The smallest entry, with the fields that a test sets. */
 export function entry(sessionId: string, more: Partial<SessionEntry> & Record<string, unknown> = {}): SessionEntry {
   return { sessionId, updatedAt: 1_000, ...more };
 }
@@ -59,7 +59,7 @@ export async function put(store: Store, key: string, value: SessionEntry): Promi
   await store.update(key, () => value);
 }
 
-/** What an operation was refused with; fails when it was not refused, or not by a HoldfastError. */
+/** The HoldfastError of a refused operation. Fails if it was not refused, or with another error. */
 export async function refusal(operation: Promise<unknown>): Promise<{ kind: string; code: string }> {
   try {
     await operation;

@@ -1,6 +1,6 @@
 /**
- * People write to many sessions while the gateway is killed again and again, and started again each time.
- * Then it is left alone. Every message that was acknowledged has to be in a transcript once and answered once.
+ * People write to many sessions while the gateway is killed again and again, and started again each time. Then it runs
+ * undisturbed. Every acknowledged message must be in a transcript once and answered once.
  */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
@@ -40,13 +40,13 @@ export interface CrashLoopReport {
   acknowledged: number;
   /** How many there were; fewer than wanted when everything was answered meanwhile. */
   kills: number;
-  /** Messages whose sender was told that they were given up. */
+  /** Messages that were given up, with a notice to their sender. */
   givenUp: number;
   failures: string[];
 }
 
 const PATIENCE_MS = 120_000;
-/** No poison ends before it is killed. */
+/** A poisoned message must not end before the gateway is killed. */
 const POISON_MS = 600_000;
 
 export async function runCrashLoop(loop: CrashLoop): Promise<CrashLoopReport> {

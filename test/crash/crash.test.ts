@@ -33,14 +33,14 @@ describe("processes killed while working", () => {
   );
 });
 
-/** As deep below the root as the sources are, which look for the package from where they lie. */
+/** As deep below the root as the sources, which find the package relative to themselves. */
 const PARENT = join(import.meta.dirname, "..", "..", "dist");
 
 interface BundledPrograms extends AsyncDisposable {
   folder: string;
 }
 
-/** Threads and processes that a program starts from beside itself have to be named, too. */
+/** Threads and processes that a program starts from its own folder must be listed too. */
 async function bundlePrograms(sources: Readonly<Record<string, string>>): Promise<BundledPrograms> {
   await mkdir(PARENT, { recursive: true });
   const folder = await mkdtemp(join(PARENT, "programs-"));
@@ -51,7 +51,7 @@ async function bundlePrograms(sources: Readonly<Record<string, string>>): Promis
     input: { ...sources },
     platform: "node",
     checks: { ineffectiveDynamicImport: false },
-    // Packages stay where they are, but for the one of many files that every program loads.
+    // Packages stay external, except one with many files that every program loads.
     external: (id) => /^[^./]/.test(id) && !/^zod(?:\/|$)/.test(id),
   });
   await bundle.write({ dir: folder, format: "esm" });

@@ -1,7 +1,7 @@
 /**
  * People write numbered messages while the gateway is killed again and again, at a named step or at a
- * random instant. Afterwards everything that was said is checked against what is in the transcripts and
- * against what the people got.
+ * random instant. Afterwards all messages are compared with the transcripts and with the replies that
+ * the people got.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,11 +23,11 @@ import { createRandom } from "../../src/selftest/operations.ts";
 
 export interface GatewayChildTask {
   home: string;
-  /** Default: it runs until it is told to stop. */
+  /** Default: it runs until it is stopped. */
   dieAt?: { point: FaultPoint; after: number };
 }
 
-/** Every step of a turn that has a name, in the order of the way. */
+/** Every named step of a turn, in order. */
 export const TURN_STEPS: readonly FaultPoint[] = FAULT_POINTS.filter((point) =>
   /^(?:inbox|turn|delivery)\./.test(point),
 );
@@ -41,9 +41,9 @@ export interface GatewayRounds {
 export interface GatewayReport {
   messages: number;
   kills: number;
-  /** Replies that a person got again: their delivery could not be known. */
+  /** Replies that a person got twice, because their delivery was unknown. */
   duplicates: number;
-  /** Attempts beyond the first, as the outbox counts them: what `duplicates` may be at most. */
+  /** Attempts beyond the first, from the outbox: the upper limit of `duplicates`. */
   repeatedAttempts: number;
   /** Updates that Telegram brought twice. */
   repeatedUpdates: number;
@@ -81,7 +81,7 @@ export async function runGatewayRounds({ kills, seed }: GatewayRounds): Promise<
     unanswered = delivered;
   };
 
-  /** A gateway that is left alone answers everything that was said. */
+  /** An undisturbed gateway answers every message. */
   const settle = async (): Promise<string[]> => {
     const { child, ended } = await startGatewayChild({ home }, telegram);
     const missing = await untilAnswered(telegram, [...said.values()].flat());

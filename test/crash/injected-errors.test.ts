@@ -6,7 +6,7 @@ import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 import { leanOf, pointsOf } from "../../src/selftest/crash-rounds.ts";
 
-/** Points that only what a crash has left leads to; the crash tests come there. */
+/** Points that are reached only after a crash; the crash tests cover them. */
 const AFTER_A_CRASH: ReadonlySet<FaultPoint> = new Set([
   "transcript.torn.saved",
   "transcript.torn.cut",
@@ -38,7 +38,7 @@ describe.each(STORE_KINDS)("a disk error (%s)", (kind) => {
         });
       }
       expect(fault.happened()).toBe(true);
-      // A lease that was granted but could not be told to its holder, or not given back, ends by its time.
+      // A lease whose holder never learned of it, or could not release it, ends when it expires.
       clock.advance(A_MINUTE_MS);
       expect(await work.problems()).toEqual([]);
 

@@ -1,6 +1,6 @@
 /**
- * Works on a `json` store until it reaches a fault point for the nth time and is killed there. Says
- * on standard output what was acknowledged, one JSON object a line. Its argument is a JsonCrashTask.
+ * Works on a `json` store until it reaches a fault point for the nth time and is killed there. Prints
+ * each acknowledged operation as a JSON object on its own line. Its argument is a JsonCrashTask.
  */
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
@@ -55,7 +55,7 @@ for (let step = start; ; step++) {
   await store.delete(`temporary-${step}`);
   acknowledge({ what: "deleted", key: `temporary-${step}` });
   await store.leases.release(lease);
-  // Node keeps compiled code when a process ends; this one will not be given the time.
+  // Node saves compiled code at exit, which a killed process never reaches.
   flushCompileCache();
 }
 

@@ -1,6 +1,6 @@
 /**
- * Takes the lease of `main`, says its epoch, waits for the end of standard input, and then tries to
- * write under that lease as if nothing had happened. Says how that ended.
+ * Takes the lease of `main`, prints its epoch, waits for the end of stdin, then tries to write under that lease and
+ * prints the outcome.
  */
 import { once } from "node:events";
 import { reportError } from "../../src/base/errors.ts";

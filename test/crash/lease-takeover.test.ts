@@ -12,7 +12,7 @@ import type { LeaseChildTask } from "./lease-child.ts";
 import type { Lease } from "../../src/store/queues.ts";
 
 const ROUNDS = 3;
-/** Longer than any test: only death gives this lease away. */
+/** Longer than any test: only the death of its holder frees this lease. */
 const LONG_MS = 3_600_000;
 
 describe.each(["sqlite", "json"] as const)("lease takeover: %s", (kind) => {

@@ -47,7 +47,7 @@ describe.each(STORE_KINDS)("a home that cannot be written (%s)", (kind) => {
   });
 });
 
-/** Resolves to what the attempt was refused with. */
+/** Resolves to the error of the refused attempt. */
 async function tryToWrite(home: string, kind: StoreKind): Promise<unknown> {
   try {
     const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
@@ -65,7 +65,7 @@ async function tryToWrite(home: string, kind: StoreKind): Promise<unknown> {
   }
 }
 
-/** File modes do not bind the superuser. */
+/** File modes do not restrict root. */
 async function withoutPrivileges<T>(task: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return await task();
   process.seteuid?.(NOBODY);

@@ -69,7 +69,7 @@ describe.each(STORE_KINDS)("a restore that fails midway (%s)", (kind) => {
     const content = await readFile(manifest);
     await restoreSession(agent, id);
     await agent.store.update(KEY, (current) => current && { ...current, label: "work" });
-    // As it is where the restore died before its last step.
+    // The state after a restore that died before its last step.
     await writeFile(manifest, content);
 
     await restoreSession(agent, id);

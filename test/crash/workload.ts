@@ -1,7 +1,6 @@
 /**
- * The operations of the crash tests, done in this process, for failures that do not end a process:
- * each operation either resolves or is refused, and at any time the files can be compared with what
- * was acknowledged.
+ * The operations of the crash tests, done in this process, for failures that do not end a process: each operation
+ * either resolves or is refused, and the files can be compared with the acknowledged operations at any time.
  */
 import type { Clock } from "../../src/base/clock.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";

@@ -79,7 +79,7 @@ describe.each(STORE_KINDS)("while a command holds the session (%s)", (kind) => {
     expect([answer.code, toldBy(answer)]).toEqual([0, [""]]);
     expect(answer.json()).toEqual(answered(expect.stringMatching(/^\[echo\] .*: hello$/) as string));
     expect(await busy.ended).toMatchObject({ code: 0 });
-    // As a turn of its own would end.
+    // The same end as in a separate turn.
     const own = await ask(home, "fail:unavailable", ["--local"]);
     expect(own.code).not.toBe(0);
     expect(failure).toMatchObject({ code: own.code, stdout: own.stdout });
@@ -128,7 +128,7 @@ it("one of two gateways delivers the other's answer", async () => {
   const words = { status: "ok", result: { payloads: [{ text: "[echo] message 2 of this window: hello" }] } };
   expect(await second).toMatchObject(words);
   expect(await first).toMatchObject({ status: "ok" });
-  // Also one that was not there then.
+  // Also a gateway that started later.
   await house.stop();
   await house.start({ connected: false });
   expect(await house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);

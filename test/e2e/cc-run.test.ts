@@ -57,7 +57,7 @@ function start(...args: string[]): Started {
   return { child, out: () => out, errors: () => errors, ended };
 }
 
-/** Of the first test, for all that go on in a session: each leaves it as it was, or writes at its end. */
+/** The session of the first test, shared by all tests that continue one. Each leaves it unchanged or only appends. */
 let sessionId: string;
 
 async function readForks(): Promise<string[]> {

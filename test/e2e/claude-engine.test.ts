@@ -32,7 +32,7 @@ interface Bench extends AsyncDisposable {
   locksFolder: string;
   /** May be changed between turns. */
   config: ClaudeCodeConfig;
-  /** What the bridge was asked to be started with. */
+  /** The command with which the bridge was to be started. */
   bridged: Parameters<NonNullable<RunnerParts["mcpServer"]>>[0][];
 }
 
@@ -180,7 +180,7 @@ describe("a conversation", () => {
     expect(told.events.findLast(({ type }) => type === "usage")).toMatchObject({ usage });
     const last = told.events.findLast((event) => event.type === "usage");
     expect(last?.usage.costUsd).toBeGreaterThan(0);
-    // Marked with the agent's name, told who it is, linked to the chat, and nothing left behind.
+    // The session has the agent's marker and system prompt, is linked to the chat, and leaves no files.
     const asked = api.conversation[0];
     expect(asked?.system).toContain("You are the house agent.");
     expect(asked === undefined ? "" : lastUserText(asked)).toContain("[openclaw:agent=main]");
@@ -264,7 +264,7 @@ describe("a conversation", () => {
     expect(cut).toMatchObject({ role: "assistant", stopReason: "aborted" });
     expect(JSON.stringify(cut)).toContain("word0");
     await claude.empty();
-    // What would be a command of Claude Code's is said to the model like everything else.
+    // A command of Claude Code reaches the model as plain text.
     const next = await run(bench, turnOf(bench, "/config", { engineSessionId: session }));
     expect(next).toMatchObject({ session, error: undefined });
     expect(next.texts).toContain("echo: ");

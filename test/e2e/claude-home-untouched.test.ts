@@ -27,7 +27,7 @@ const SECRETS = [
   "statsig/key.json",
 ];
 const SETTINGS = "settings.json";
-/** With the filter of the kernel: otherwise every other call would be stopped, too. */
+/** Uses the kernel's filter; otherwise strace would stop at every other system call too. */
 const TRACING = ["-qq", "-f", "--seccomp-bpf", "-e", "trace=open,openat,openat2,creat"];
 const CAN_TRACE = canTrace();
 
@@ -65,7 +65,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** Read last before it was written: then also a file system that notes only the first read notes the next. */
+/** Access time before modification time: a file system that records only the first read then records the next one. */
 function plant(name: string): void {
   const path = join(world.claudeHome, name);
   writeFileSync(path, JSON.stringify({ env: { ANTHROPIC_API_KEY: "sk-ant-planted" }, cleanupPeriodDays: 30 }));
@@ -149,7 +149,7 @@ async function callEveryTool(under: readonly string[] = []): Promise<void> {
   }
 }
 
-/** Until it has told how many there are. */
+/** Runs until it has printed the number of sessions. */
 async function watchOnce(): Promise<void> {
   const child = spawn(process.execPath, [BIN, "cc", "watch"], {
     cwd: repo,
@@ -184,7 +184,7 @@ function canTrace(): boolean {
   }
 }
 
-/** The words before a command that have its files noted; none where that is not possible. */
+/** The `strace` prefix that records opened files. Empty where that is not possible. */
 function strace(log: string): string[] {
   return CAN_TRACE ? ["strace", ...TRACING, "-o", log] : [];
 }

@@ -1,6 +1,6 @@
 /**
  * `holdfast hook` as Claude Code calls it, with everything around it broken: it always succeeds soon, and prints
- * nothing or what Claude Code understands. Its speed is not measured here; it only must not hang.
+ * nothing or a valid answer. Its speed is not measured here; it only must not hang.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -331,7 +331,7 @@ interface HookOptions {
   env?: Record<string, string>;
 }
 
-/** It must succeed and print nothing that is no answer. */
+/** It must succeed and print either a valid answer or nothing. */
 async function hook(event: string, input: object | string, options: HookOptions = {}): Promise<{ stdout: string }> {
   const child = start(["hook", event], options);
   child.stdin?.end(typeof input === "string" || Buffer.isBuffer(input) ? input : JSON.stringify(input));
@@ -347,7 +347,7 @@ function start(args: readonly string[], { env = {} }: HookOptions = {}): ChildPr
     env: { ...environment(), ...env },
     stdio: "pipe",
   });
-  // It need not read all that it is given.
+  // It need not read all its input.
   child.stdin.on("error", () => undefined);
   return child;
 }
@@ -390,7 +390,7 @@ function environmentOf(pid: string): string {
   }
 }
 
-/** Until what hooks have left to be done is done. */
+/** Waits until the background work of the hooks is done. */
 async function settled(): Promise<void> {
   const folder = join(world.home, "claude", "hooks", "requests");
   for (let attempt = 0; attempt < 600; attempt++) {

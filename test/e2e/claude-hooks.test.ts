@@ -58,7 +58,7 @@ describe("with hooks in Claude Code's settings, a person's hand-off", () => {
     const told = await firstRequest("What is there to do?");
     expectHandoff(told, sessionId);
     await expectReferences(told, sessionId);
-    // Told a moment ago, it is not told again.
+    // Offered a moment ago, it is not offered again.
     await stage.home.empty(20_000);
     expect(await firstRequest("And now?")).not.toContain("<handoff ");
   });
@@ -109,7 +109,7 @@ describe("without hooks, the hand-off of a killed session", () => {
     await openStage();
     sessionId = await work(async (claude) => await claude.kill());
   });
-  // Nothing that another test has captured or told is known there.
+  // Hand-offs of other tests are unknown there.
   beforeEach(() => {
     holdfastHome = join(stage.home.home, `.holdfast-${crypto.randomUUID()}`);
   });
@@ -149,7 +149,7 @@ async function installHooks(): Promise<void> {
   expect(names()).toEqual(before);
 }
 
-/** A session in which there is something to hand over; answers its id. */
+/** Creates a session with something to hand over. Resolves to its id. */
 async function work(end: (claude: PersonClaude) => Promise<void>): Promise<string> {
   await using claude = startPersonClaude(stage.home, environment());
   stage.api.script(text(SAID.blocker), text(SAID.next));
@@ -165,7 +165,7 @@ async function work(end: (claude: PersonClaude) => Promise<void>): Promise<strin
   return sessionId;
 }
 
-/** Of a session that begins with this question: everything that the model is given. */
+/** Everything that the model receives in a session that begins with this question. */
 async function firstRequest(question: string, cwd = stage.home.repo): Promise<string> {
   await using claude = startPersonClaude(stage.home, environment(), cwd);
   await claude.say(question);
@@ -187,7 +187,7 @@ function expectHandoff(told: string, sessionId: string): void {
   expect(told).toContain("move the invoice importer");
 }
 
-/** Each line says where it comes from: a line of the transcript in which those very words stand. */
+/** Each line names its source: a line of the transcript with the same words. */
 async function expectReferences(told: string, sessionId: string): Promise<void> {
   const lines = await stage.home.transcript(sessionId);
   for (const said of [SAID.blocker, SAID.decision, SAID.next]) {

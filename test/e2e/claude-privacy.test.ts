@@ -115,7 +115,7 @@ it("a copy stays private: no task resumes it or gets its hand-off", { timeout: 6
   const known = (await select(TASK)).scores.map((score) => score.sessionId);
   for (const { sessionId } of [copy, second]) {
     expect(known).not.toContain(sessionId);
-    // Each line of a copy tells it, whatever becomes of the original.
+    // Each line of a copy is marked, even if the original is gone.
     const line = (await claude.transcript(sessionId)).find(({ type }) => type === "user");
     expect(line).toMatchObject({ entrypoint: "holdfast-chat" });
   }

@@ -32,7 +32,7 @@ const FORK = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a12";
 describe("one process, turn after turn", () => {
   let stage: ProcessHome;
   let claude: ClaudeProcess;
-  /** What the turn had said that was interrupted. */
+  /** The text of the interrupted turn. */
   let interrupted: string;
   beforeAll(async () => {
     stage = await createProcessHome();
@@ -294,7 +294,7 @@ describe("limits", AT_ONCE, () => {
   });
 });
 
-/** What the person has said in the last request's conversation. */
+/** The person's messages in the last request. */
 function sentTexts(api: FakeAnthropic): string[] {
   const messages = api.conversation.at(-1)?.messages ?? [];
   return messages

@@ -19,7 +19,7 @@ describe("persistent sessions", () => {
       bench.runner.sendFollowUpAndWait(sessionId, "number three"),
     ]);
     expect([second.text, third.text]).toEqual(["echo: number two", "echo: number three"]);
-    // Another runner stands for another process: it knows only the files.
+    // A second runner represents another process: it knows only the files.
     const other = createClaudeRunner(testRunnerParts(bench.setup));
     const fourth = await other.sendFollowUpAndWait(sessionId, "from afar");
     expect(fourth.text).toBe("echo: from afar");
@@ -40,7 +40,7 @@ describe("persistent sessions", () => {
   it("follow a session whose id changes", async () => {
     await using bench = await createRunnerHome();
     const first = await bench.run("open it", { persistent: true });
-    // Sent at once: whether a message opens a session is known when the ones before it are done.
+    // Sent at the same time: only when earlier messages are done is it known whether a message opens a session.
     const [cleared, next] = await Promise.all(
       ["/clear", "after it"].map(
         async (message) => await bench.runner.sendFollowUpAndWait(first.sessionId ?? "", message),

@@ -103,7 +103,7 @@ describe("a person's own claude", () => {
       { sessionId, pid: person.pid, by: "signal" },
     ]);
     await person.ended;
-    // What the other tests look for in vain.
+    // The sign of two writers, which the other tests must not find.
     expect(await branchPoints(bench, sessionId)).toBeGreaterThan(0);
   });
 });
@@ -114,7 +114,7 @@ function startPerson({ claude }: RunnerHome, args: string[]): { pid: number; end
   return { pid: child.pid ?? 0, ended: once(child, "exit") };
 }
 
-/** The same in a terminal that `script` provides, idle until something is typed. */
+/** A person's `claude` in a terminal that `script` provides, idle until something is typed. */
 async function startPersonAtTerminal(
   { claude }: RunnerHome,
   args: string[],

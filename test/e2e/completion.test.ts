@@ -70,7 +70,7 @@ interface Stage extends AsyncDisposable {
   folder: TemporaryFolder;
   holdfast(args: readonly string[]): Promise<string>;
   shell(program: string, args: readonly string[]): Promise<string>;
-  /** What bash would offer with the cursor at the end of the line. */
+  /** The completions of bash with the cursor at the end of the line. */
   bash(line: string): Promise<string[]>;
 }
 

@@ -15,7 +15,7 @@ const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(`${root}docs`).map
 
 it.each(pages)("%s names only files that exist", (page) => {
   const text = readFileSync(`${root}${page}`, "utf8");
-  const paths = [...text.matchAll(/`((?:src|test|docs|bench|examples|scripts|bin)\/[\w./-]+)`/g)].map(
+  const paths = [...text.matchAll(/`((?:src|web|test|docs|data|bench|examples|scripts|bin)\/[\w./-]+)`/g)].map(
     ([, path]) => path,
   );
   const links = [...text.matchAll(/\]\(([\w./-]+\.md)\)/g)].map(([, link]) =>

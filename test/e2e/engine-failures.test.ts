@@ -1,4 +1,4 @@
-/** Engines that are slow, fail, hang or flood: their person is told, and everyone else is answered. */
+/** Engines that are slow, fail, hang or flood: the sender gets an error, and all other people get answers. */
 import { expect, it } from "vitest";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";

@@ -40,7 +40,7 @@ it("03 answers once through a custom channel", async () => {
   );
 });
 
-/** What each recipe of docs/library.md prints, in their order. */
+/** The output of each recipe of docs/library.md, in order. */
 const PRINTED = [
   /^\[echo\] message 1 of this window: hello\n$/,
   /^\d+\n$/,

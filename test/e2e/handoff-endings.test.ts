@@ -72,7 +72,7 @@ async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<
   return handoff;
 }
 
-/** The conversation takes place in a process of its own, which is ended by the signal; then the next one begins. */
+/** Runs the conversation in a separate process and ends it with the signal; then the next one begins. */
 async function endIn(
   signal: NodeJS.Signals,
   house: ChatHome,
@@ -163,7 +163,7 @@ describe.each([
     expect(others).toEqual([]);
     expectTold(handoff, entries);
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(JSON.stringify(handoff.trim()).slice(1, -1));
-    // Not once more in the turn after.
+    // Not again in the following turn.
     house.telegram.say("and now?");
     await expect.poll(() => house.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
     const [later = []] = (await readWindows(await house.agent(), KEY)).values();

@@ -56,7 +56,7 @@ async function told(house: ChatHome, person = ADA): Promise<string[]> {
   return handoffsIn([...windows.values()].at(-1) ?? []);
 }
 
-/** As a gateway does it that hands nothing over any more. */
+/** As in a gateway with hand-offs turned off. */
 async function deleteWhileOff(house: ChatHome): Promise<void> {
   const agent = await house.agent();
   await house.stop();

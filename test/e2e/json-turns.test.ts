@@ -75,7 +75,7 @@ it("answers, recovers a dead process's messages, and delivers everything once", 
     expect((await one.ended).outcome).toBe("answered");
     expect((await admit(first, "one", "1")).admitted).toBe(false);
     const { agent } = await first.turns.agents.open("main");
-    // Admitted and claimed by a process that died over it.
+    // Admitted and claimed by a process that died while answering it.
     await first.turns.pipeline.drain();
     const { address, ctx, receivedAt } = messageOf("two", "2");
     const payload = { ctx: { ...ctx, SessionKey: KEY }, deliver: true };

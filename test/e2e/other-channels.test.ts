@@ -56,13 +56,13 @@ async function sessionIdOf(key: string): Promise<string | undefined> {
   return (await (await house.agent()).store.get(key))?.sessionId;
 }
 
-/** Runs the command that the person was given for the owner. */
+/** Runs the approval command from the reply to the person. */
 async function approve(offer: string): Promise<void> {
   const [, channel = "", code = ""] = /channels approve (\w+) (\S+)/.exec(offer) ?? [];
   expect(await runCli(["channels", "approve", channel, code], { home: house.home })).toMatchObject({ code: 0 });
 }
 
-/** What the agent said there, once it has. */
+/** Waits for the agent's message there. */
 async function onDiscord(channelId: string, words: string): Promise<Record<string, unknown>> {
   const find = () =>
     discord.messages(channelId).find(({ author, content }) => author.id === discord.bot.id && content.includes(words));

@@ -58,7 +58,7 @@ describe("a program in strict TypeScript", () => {
   };
 
   beforeAll(() => {
-    // What `npm install holdfast` would bring: neither Baileys nor anything that only Holdfast's developers need.
+    // The packages that `npm install holdfast` installs: neither Baileys nor development dependencies.
     for (const name of [...Object.keys(dependencies), "@types/node"]) {
       const link = consumer.join("node_modules", name);
       mkdirSync(dirname(link), { recursive: true });
@@ -108,7 +108,7 @@ function filesIn(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Relative ones, without the place in the page. */
+/** Relative links, without their fragments. */
 function linksOf(text: string): string[] {
   return Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => link.replace(/#.*$/, "")).filter(
     (link) => link !== "" && !/^[a-z]+:/i.test(link),

@@ -21,7 +21,7 @@ it("files are private with umask 000", { timeout: 60_000 }, async () => {
   await using api = await startFakeAnthropic();
   await using claude = await createClaudeHome(api);
   const home = join(claude.home, "holdfast");
-  // Not where the other tests keep compiled code, but where the command line does, which is looked at.
+  // The command line's own compile cache instead of the tests' one, because its mode is checked too.
   claude.env["NODE_COMPILE_CACHE"] = "";
   const holdfast = async (args: readonly string[], input = ""): Promise<string> => {
     const { code, stdout, stderr } = await runCli(args, { home, cwd: claude.repo, env: claude.env, input });
@@ -52,7 +52,7 @@ it("files are private with umask 000", { timeout: 60_000 }, async () => {
   }
 });
 
-/** What must have been there, or the test has looked at nothing. */
+/** Files that must exist, or the test has checked nothing. */
 const EXPECTED = [
   "config.json",
   "agents/main/agent.sqlite",

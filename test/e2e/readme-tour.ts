@@ -1,7 +1,7 @@
 /**
- * The commands of README.md as somebody follows them: each `$` line runs in a terminal, its `>` lines are typed
- * at the prompt, and what the terminal shows is compared with what README.md shows. Ids, times, ages and other
- * values that differ from run to run are made alike on both sides first.
+ * Runs the commands of README.md: each `$` line in a terminal, with its `>` lines typed at the prompt. The output is
+ * compared with README.md, after ids, times, ages and other values that differ from run to run are replaced on both
+ * sides.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync, mkdirSync, utimesSync } from "node:fs";
@@ -123,7 +123,7 @@ function asAda(line: string): string {
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:7433");
 }
 
-/** Makes alike what differs from run to run. The same id is the same number everywhere. */
+/** Replaces values that differ from run to run. An id becomes the same number everywhere. */
 function normalize(steps: readonly { command: string; lines: readonly string[] }[]): string[] {
   const ids = new Map<string, string>();
   const numbered = (id: string): string => {

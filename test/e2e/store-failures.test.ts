@@ -138,7 +138,7 @@ async function transcripts(home: string): Promise<string> {
   return (await Promise.all(names.map(async (name) => await readFile(join(folder, name), "utf8")))).join("");
 }
 
-/** As another process that writes for long would. */
+/** Like another process with a long write. */
 function lock(path: string): () => void {
   const database = new DatabaseSync(path);
   database.exec("BEGIN IMMEDIATE");

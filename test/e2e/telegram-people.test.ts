@@ -93,7 +93,7 @@ describe("on Telegram", () => {
     expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining("Eve") as string });
     house.telegram.say("now let me in", { from: eve });
     await house.hears(eve.id, "now let me in");
-    // What she wrote before was not for the agent, and never gets to it.
+    // Her earlier messages were not for the agent and never reach it.
     expect(await house.transcript(`agent:main:telegram:dm:${eve.id}`)).toHaveLength(2);
   });
 

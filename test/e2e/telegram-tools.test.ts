@@ -1,6 +1,6 @@
 /**
- * Somebody on Telegram asks for a list of files; the engine uses a tool, the answer arrives on Telegram, and the
- * transcript has everything. With every engine.
+ * A person on Telegram asks for a list of files; the engine uses a tool, the answer arrives on Telegram, and the
+ * transcript has everything. Runs with every engine.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -27,7 +27,7 @@ async function answeredOnce(house: ChatHome, sent: readonly Message[]): Promise<
     () => sent.every(({ text = "" }) => countOf(text) > 0),
     () => `answers to all; there was ${answers().join()}`,
   );
-  // What comes too often would come right behind the first.
+  // A duplicate would arrive right after the first.
   await until(
     async () => (await (await house.agent()).store.outbox.due(Date.now() + 1e9, 10)).length === 0,
     "all sent",
@@ -75,7 +75,7 @@ it("two pollers that interrupt each other make one turn per update, in order", a
     const update = telegram.deliver(letter);
     const before = isRefused();
     telegram.updates.repeat([update]);
-    // Until the other one has asked, and thrown this one out.
+    // Waits until the other gateway polls, which aborts this one's poll.
     if (letter.message_id % 4 === 0) await until(() => isRefused() > before, "the other poller");
     telegram.updates.repeat([update]);
   }

@@ -26,7 +26,7 @@ const WORK: readonly DraftEntry[] = [
   assistantDraft("I fixed the linter error in src/webhook.ts, the build is green again."),
 ];
 
-/** More than two pages of talk that leaves nothing. */
+/** More than two pages of small talk, which adds nothing to the hand-off. */
 const TALK = Array.from({ length: 70 }, (_, index) => [
   userDraft(`hm ${index}`),
   assistantDraft(`yes ${index}`),
@@ -47,7 +47,7 @@ describe("the hand-off of a session", () => {
     expect(await line(page, "Decisions").allInnerTexts()).toEqual([expect.stringContaining(DECISION)]);
     await panel(page).locator("s", { hasText: "The build was broken" }).waitFor();
 
-    // It lies two pages further up, which were not read yet.
+    // It is two pages further up, which are not loaded yet.
     expect(await page.getByRole("log").getByText(DECISION).count()).toBe(0);
     await line(page, "Decisions").getByRole("link").first().click();
     await expectShown(page, DECISION);
@@ -56,7 +56,7 @@ describe("the hand-off of a session", () => {
     await page.getByRole("button", { name: "Latest" }).click();
     await line(page, "Decisions").getByRole("link").first().click();
     await expectShown(page, DECISION);
-    // And in a tab of its own.
+    // And in a new tab.
     const link = page.url();
     await page.reload();
     expect(page.url()).toBe(link);

@@ -35,7 +35,7 @@ describe("signing in", () => {
     await row(page, "Team").click();
     await page.reload();
     await heading(page, "Team").waitFor();
-    // Nothing that the browser could show or send on: neither addresses nor the history.
+    // The token is neither in addresses nor in the history.
     await page.goBack();
     expect(page.url()).not.toContain(token);
     expect(tab.requests.join("\n")).not.toContain(token);

@@ -6,7 +6,7 @@ import { testSessionId } from "../support/native-home.ts";
 
 let world: CcHome;
 
-/** The agent's own and without a label: what an unlabelled task may resume. */
+/** The agent's own session without a label, which an unlabelled task may resume. */
 const TASK = testSessionId("d");
 
 beforeAll(async () => {

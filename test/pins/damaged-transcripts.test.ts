@@ -27,7 +27,7 @@ describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
     expect(history.json()).toMatchObject({ complete: false, problems: [{ reason: expect.any(String) }] });
     const shown = await run("history");
     expect(shown.stdout).not.toContain("no messages yet");
-    // The command that it names knows of the damage, wherever in the file that is.
+    // The command in the hint reports the damage, wherever it is in the file.
     expect(shown.stderr).toContain("Run `holdfast doctor --deep` for details");
     const deep = await run("doctor", "--deep");
     expect([deep.code, deep.stdout]).toEqual([5, expect.stringContaining(path)]);
@@ -80,7 +80,7 @@ it("is not reported for a session that was reset, forked, compacted or never use
 
 const originals = new Map<string, Promise<string>>();
 
-/** A home in which the main session has heard this; made once, afterwards copied. */
+/** A home whose main session has these messages. Made once, then copied. */
 async function homeOfMain(said: readonly string[]): Promise<TemporaryFolder> {
   const id = said.join("\n");
   const original = originals.get(id) ?? talk(said);

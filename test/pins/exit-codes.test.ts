@@ -7,7 +7,7 @@ import { createCliHome } from "../support/cli-home.ts";
 import { runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
-// One of them waits until a store gives up waiting for a lock; the others go on meanwhile.
+// Concurrent, because one of them waits until a store gives up on a lock.
 describe.concurrent("exit codes", () => {
   const cases: [title: string, args: string[], code: number, message: RegExp][] = [
     ["an unknown command", ["sesions"], 2, /unknown command 'sesions'[\s\S]*Did you mean sessions/],

@@ -11,7 +11,7 @@ import { openAgent } from "../../src/compose/agent.ts";
 
 const FLUSH = "flush:main:1:agent:main:main";
 
-/** Three messages, the second with what stood around it; between them the agent saved its memory. */
+/** Three messages, the second with group history; between them the agent saved its memory. */
 async function writeConversation(home: string): Promise<void> {
   const agent = await openAgent({ home, config: DEFAULT_CONFIG });
   const opened = await initSessionState({ agent, ctx: { SessionKey: "main", Body: "x" }, cfg: DEFAULT_CONFIG });

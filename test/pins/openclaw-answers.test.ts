@@ -77,7 +77,7 @@ function questionOf({ fn, args }: Recorded): string {
   return `${fn}(${JSON.stringify(ctx.Body)}, authorized: ${commandAuthorized})`;
 }
 
-/** Of an object only what differs. */
+/** Only the differing members of an object. */
 function shown(answer: unknown, other: unknown): string {
   const isObject = typeof answer === "object" && answer !== null && typeof other === "object" && other !== null;
   const differing = isObject
@@ -109,7 +109,7 @@ async function ask({ fn, args, tz }: Recorded): Promise<unknown> {
 
 const formatEntry = ({ sender, body }: holdfast.HistoryEntry): string => `${sender}: ${body}`;
 
-/** Recorded arguments that JSON cannot hold have a form of their own. */
+/** Recorded arguments that JSON cannot represent have a special form. */
 function withFunctions(argument: unknown): unknown {
   if (typeof argument !== "object" || argument === null) return argument;
   return {

@@ -1,5 +1,5 @@
 /**
- * A pipeline on a real store, with a channel that records what it sends and turns that answer at once.
+ * A pipeline on a real store, with a channel that records its messages and turns that answer at once.
  * Several of them on one home act like several processes.
  */
 import { systemClock } from "../../src/base/clock.ts";

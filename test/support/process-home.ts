@@ -1,5 +1,5 @@
 /**
- * A home for the real `claude` as Holdfast starts it, with a fake model API, and functions to wait for what it does.
+ * A home for the real `claude` as Holdfast starts it, with a fake model API, and functions that wait for its actions.
  *
  *   await using home = await createProcessHome();
  *   await using claude = home.start();

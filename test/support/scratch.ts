@@ -3,7 +3,7 @@
  * them do so themselves. `setup.ts` and `temp-folder.ts` put everything that a test needs into this folder.
  *
  * It is in memory where possible. Holdfast forces acknowledged writes to disk, so on a real disk most
- * tests would mostly wait for it. What is forced, and when, stays the same.
+ * tests would mostly wait for it. The same writes are forced at the same time.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";

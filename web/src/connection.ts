@@ -1,5 +1,5 @@
 /**
- * The connection to the gateway. It reconnects with growing pauses; `onOpen` then reads what was missed. A
+ * The connection to the gateway. It reconnects with growing pauses; `onOpen` then reads the missed messages. A
  * refused token ends it.
  */
 import { HoldfastError, errorMessage } from "../../src/base/errors.ts";

@@ -3,7 +3,7 @@
 /** `before` has 300 characters, including what the rule keeps; `after` has 40. */
 export type Judge = (secret: string, before: string, after: string) => boolean;
 
-/** Stands for a secret: a variable, asterisks, `your-token`, a value that was redacted before. */
+/** Placeholders for a secret: a variable, asterisks, `your-token`, a value that was redacted before. */
 const PLACEHOLDER: readonly RegExp[] = [
   /^(?:\$[\w.({]|!\w|.{0,200}\$\{|%\w+%|%[({]|%s|#\{|<|\{\{|\[?redacted|[*•xX.…_-]{3,}[\]).,;:!?]*$|.{0,30}\.{3}$)/i,
   /^(?:(?:changeme|example|passw(?:or)?d|pass|pwd|secret|token)$|passw\w{0,3}[-_ ](?:here|goes))|\[redacted\][\]).,;:!?"'`\\/]{0,4}$/i,
@@ -35,7 +35,7 @@ const WORDS = [
   "my|our|your|his|all|both|each|every|some|such|just|still|also|al(?:ways|ready)|now|later|please|very|via|per|yet|d(?:er|em|en|as|ie)|ist|nicht|kein\\w{0,2}|und|mehr|noch",
 ];
 const WORD = new RegExp(`^(?:${WORDS.join("|")})$`, "i");
-/** What a password can be said to be: adjectives and participles. */
+/** Adjectives and participles that describe a password. */
 const ADJECTIVE =
   /^(?:wrong|right|(?:in)?valid|(?:in)?correct|empty|blank|weak|strong|short|long|safe|(?:in)?secure|unique|simple|plain(?:text)?|sensitive|same|lost|gone|private|public|known|read-?only|(?:low|upp)er(?:case)?|random|static|ok(?:ay)?|fine|good|bad|great|new|old|easy|hard|open|ready|clear|common|silly|funny|mine|yours|theirs|ours|hidden|broken|stolen|written|forgotten|chosen|given|taken|shown|(?:un)?set|kept|sent|made|dead|trash|garbage|nonsense|rubbish|case|(?:long|short|weak|strong|safe|new|old|bett|simpl|eas|hard)i?er|worse)$/i;
 const ADJECTIVE_END = /.{2}(?:ed|ing|ly|[ai]ble|less|ive|ful|ous|[ao]ry|[cnt]al|ic|[dr]ent)$/i;
@@ -57,7 +57,7 @@ const isAboutSecrets = (word: string): boolean => WORD.test(word) || ADJECTIVE.t
 
 /**
  * How much a text looks like a password: 0 for anything with another meaning, 1 for a word, 2 for joined words, 3 for
- * letters with a digit or a sign, 4 for what cannot be the name of something.
+ * letters with a digit or a sign, 4 for text that cannot be a name.
  */
 export function strengthOf(text: string): number {
   if (isRandom(text)) return 4;
@@ -79,7 +79,7 @@ function areJoinedWords(word: string): boolean {
 const ID =
   /^(?:sha\d{1,3}-|(?:srv)?toolu_|(?:msg|req|call|chatcmpl|resp|run|thread|file|batch|evt|dpl|prj|org|session|cse|agent|ft|ftjob|asst|vs|cus|acct|price|prod|txn)[_-]|[a-z]{2,12}_01(?=[0-9A-Z])|AAAA[BCE])|^[a-z]{2,12}_[A-Za-z0-9]{8,28}$|^0x[0-9A-Fa-f]{40}$|^Qm[A-Za-z0-9]{44}$/;
 
-/** Drawn at random: in names that people write, small letters, capitals and digits change only where words begin. */
+/** Random text. In names that people write, case and digits change only where a word begins. */
 export function isRandom(run: string): boolean {
   if (run.length < 16 || run.length > 512 || ID.test(run) || !/[a-z]/.test(run) || !/[A-Z]/.test(run)) return false;
   const groups = run.replaceAll(/[^A-Za-z0-9]/g, "").match(/[a-z]+|[A-Z]+|\d+/g) ?? [];
@@ -88,7 +88,7 @@ export function isRandom(run: string): boolean {
   return numbers >= (isLong ? 2 : 3) && (groups.length - 1) / (run.length - 1) >= (isLong ? 0.4 : 0.5);
 }
 
-/** Addresses, paths, checksums, pictures and ids: what follows says where or what something is. */
+/** Text before an address, path, checksum, picture or id, which is a reference and not a secret. */
 const REFERENCE =
   /(?:(?::\/\/|(?<![^\s"'`<>])[~.]{0,2}\/|\bsha\d{1,3}[-:]|base64,|\bh1:)[^\s"'`<>]*|@|(?:id|nonce|checksum|digest|fingerprint|commit|e-?tag|cursor|address|public[-_ ]?key|hash|cid|id-\d)["']?(?:\sis|[:=])?\s{0,2}["'`]?)$/i;
 
@@ -161,7 +161,7 @@ export function isAssignedSecret(secret: string, before: string): boolean {
 const CLAUSE_END =
   /^["'`”]?(?:\s{0,4}(?:$|[.,;!?)\n])|\s{1,2}\(|\s{1,2}(?:and|or|but|then|now|for|on|in|at|until|so|because|please|if|when|last|I|temporarily|instead|again|everywhere|today)\b)/i;
 
-/** The least strength that a sentence needs: anywhere, at the end of a clause, in quotes. */
+/** The minimum strength of a password in a sentence: anywhere, at the end of a clause, in quotes. */
 export function told({ bare = 9, atEnd = 9, quoted = 9 }): Judge {
   return (secret, before, after) => {
     const strength = strengthOf(secret);

@@ -53,9 +53,9 @@ const PLAIN = String.raw`[a-zÀ-ӿ]{4,40}(?:[-_.&][a-zÀ-ӿ]{3,20}){0,5}(?![a-z�
 const PASSWORD = String.raw`(?:passw(?:or[dt]|d)|pass[-_ ]?(?:phrase|code)|pwd|psk|kennwort|(?:wlan|wi-?fi|netzwerk)-?schl(?:ü|ue)ssel|mot de passe|contrase[nñ]a|senha|clave|wachtwoord|l[öo]senord|passord|adgangskode|salasana|heslo|has[lł]o|jelszó|şifre|parola|парол[ьяюе]|密[码碼]|パスワード|비밀번호|(?:db|database|become|require|auth_|sudo|smtp|imap|e?mail|user|root|admin|ssh|s?ftp|redis|mysql|pg|mongo|mq|proxy|ldap|bind|store|key|http|wifi|vpn|api|sql)[-_.]?(?:pass|pw))`;
 const SECRET = String.raw`(?:secret|token|credential|jwt|(?:api|access|account|priv(?:ate)?|secret|auth|encrypt\w{0,5}|signing|master|shared|subscription|storage|service|license|client|deploy|bot|app|admin|ssh|gpg|product|activation|serial|recovery|unseal|setup|wi-?fi|wlan|wpa2?|network)[-_ ]?key)`;
 const END = String.raw`s?(?![a-z])`;
-/** No letters of the same case go on, as in `tokenizer`. */
+/** Not followed by a letter of the same case, as in `tokenizer`. */
 const WHOLE = String.raw`(?!(?-i:(?<=[a-z])(?:s[a-z]|[a-rt-z])|(?<=[A-Z])(?:S[A-Z]|[A-RT-Z])))`;
-/** Names that go on like this hold something about a secret: `password_length`, `tokenUrl`. */
+/** Names with these endings only describe a secret: `password_length`, `tokenUrl`. */
 const ABOUT = String.raw`(?:[\w-]{0,30}(?:count|cost|len(?:gth)?|limit|usage|used|budget|total|size|type|kind|name|path|file|dir|ur[li]|endpoint|at|by|age|date|time|expir\w*|ttl|field|regex|pattern|policy|hint|label|manager|store|service|handler|error|state|status|reset|rules?|schema|input|source|ref|map|list|window|per\w*|id|provider|keyword)s?(?![\w-]))`;
 /** From the end of a name to its value. */
 const ASSIGNED = [
@@ -69,7 +69,7 @@ const ASSIGNED = [
 ].join("|");
 /** From a label to the line with its value. */
 const BELOW = String.raw`[ \t]{0,8}\r?\n(?:[-=]{3,80}[ \t]{0,8}\r?\n)?(?:[ \t]{0,8}\r?\n){0,4}(?:[ \t]{0,4}\x60{3}\w{0,12}[ \t]{0,4}\r?\n)?[ \t]{0,8}`;
-/** Words up to the one that says that the secret comes next; and those after which even a plain word is a secret. */
+/** `TELLS`: the words between a label and its secret. `IS`: words after which even a plain word is a secret. */
 const TELLS = String.raw`(?:['’]s(?=\s)|,[^,.;:!?\n]{1,40},[ \t](?:is|was)(?=\s)|[ \t,]{0,3}\(?(?:[^\s"'\x60,;:!?()[\]]{1,32}(?<!\.)[ \t]{1,3}){0,6}?(?:is|was|are|be|remains|stays|to|from|equals|reads|says|ist|lautet|est|es|é|è|är|[–—-]|->|→)(?=[\s:"'\x60])|[ \t]{0,3}(?:[^\s"'\x60,;:!?()[\]]{1,32}[ \t]{1,3}){0,4}?[^\s"'\x60,;:!?()[\]]{0,32}[:：→]|[ \t]?(?:是|为|は|는|은))[ \t]{0,3}(?:(?:now|still|currently|actually|just|simply|probably|always|set to|changed to|reset to|jetzt|nun)[ \t]{1,3}){0,2}[:：]?[ \t]{0,3}(?:\r?\n[ \t]{0,8})?`;
 const IS = String.raw`(?:['’]s|(?:[ \t]{1,3}(?:for|on|of|to|in|at|from|that|which|you|I|we|für|von)(?:[ \t]{1,3}[^\s"'\x60,;:!?()[\]]{1,32}){1,6}?)?(?:[ \t]{1,3}(?:is|was|(?:should|will|would) be)|:|[ \t]{0,3}(?:->|→)))[ \t]{1,3}(?:(?:now|still|currently|actually|just|simply|probably|jetzt|nun)[ \t]{1,3}){0,2}`;
 const SAYS_SOMETHING = String.raw`(?:(?<=["'\x60“])|(?=[^\s"'\x60]{0,64}[\d!@#$%^&*+=~?_-]))`;

@@ -100,8 +100,8 @@ async function createClient(api: string | undefined): Promise<{ client: Client; 
   const client = new Client({
     ws: {
       buildStrategy: (manager) => {
-        // A client destroyed while it waits to reconnect would still connect. Before that it asks which
-        // session to resume, so that answer is withheld.
+        // A client destroyed while it waits to reconnect would still connect. It first asks which session to resume, so
+        // this request never gets an answer.
         silence = () => {
           manager.options.retrieveSessionInfo = async () => await new Promise(() => undefined);
         };

@@ -101,7 +101,7 @@ describe("files that people send", () => {
   it("does not fetch without a folder", async () => {
     await using stage = await createTelegramHome();
     const ctx = await receive(stage, undefined, message({ photo: [small("f")] }));
-    expect(ctx.UntrustedContext?.[0]).toContain("not kept");
+    expect(ctx.UntrustedContext?.[0]).toContain("does not store files");
     expect(stage.telegram.calls.map(({ method }) => method)).not.toContain("getFile");
   });
 });

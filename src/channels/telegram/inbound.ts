@@ -78,7 +78,7 @@ async function fetchMedia(message: Message, options: InboundOptions): Promise<Me
   const media = findMedia(message);
   if (media === undefined) return {};
   const { files, logger, signal } = options;
-  if (files === undefined) return missing(media, "files are not kept here");
+  if (files === undefined) return missing(media, "this channel does not store files");
   if ((media.bytes ?? 0) > files.maxBytes) return missing(media, `it is larger than ${files.maxBytes} bytes`);
   try {
     const id = `${message.chat.id}/${message.message_id}`;

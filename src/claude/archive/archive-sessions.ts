@@ -48,7 +48,7 @@ import {
 export interface ArchiveOptions {
   claudeHome: string;
   home: string;
-  /** Up to date. Its facts of a session are stored with the copy. */
+  /** Must be up to date. Its facts about a session are stored with the copy. */
   index: NativeIndex;
   /** Copy sessions that Claude Code will delete within this many days. `Infinity` copies everything. */
   daysBefore: number;

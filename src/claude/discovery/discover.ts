@@ -36,7 +36,7 @@ export interface DiscoverOptions {
   /** Also reads the registries of OpenClaw. Optional. */
   openClawHome?: string | undefined;
   index: NativeIndex;
-  /** The asking agent: its sessions are `this-agent`. */
+  /** The calling agent: its sessions are `this-agent`. */
   agentId?: string | undefined;
   maxBudgetUsd?: number | undefined;
   /** Only sessions of this agent. */

@@ -17,7 +17,7 @@ export interface SessionSources {
 }
 
 export interface RowOptions {
-  /** The asking agent: its sessions are `this-agent`. */
+  /** The calling agent: its sessions are `this-agent`. */
   agentId?: string | undefined;
   maxBudgetUsd?: number | undefined;
   /** The repo of a session, from its working folders and the repo in a registry. */

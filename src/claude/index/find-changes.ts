@@ -135,7 +135,7 @@ function compareFolder(comparison: Comparison, look: FolderLook): void {
 /** Whether the folder is unchanged and none of its sessions needs a look at its subagents. */
 function isAsRemembered(look: FolderLook, memory: FolderMemory): boolean {
   const { stamps, quiet, sessionFolders } = memory;
-  // The stamp of the folder is one of them: if it is equal, so are the names.
+  // The list includes the stamp of the folder itself, so equal lists also mean the same file names.
   return quiet.length === sessionFolders.length && isSameList(look.stamps, stamps);
 }
 
@@ -155,7 +155,7 @@ function compareFiles({ changes, rows, usageOnly }: Comparison, look: FolderLook
       known: before,
       bytes: hasGrown ? stamp.size - before.stamp.size : stamp.size,
       withMessages: before?.grouped ?? false,
-      // A file that changed will change again, and after a full scan that costs only the new bytes.
+      // A file that changed will change again; after one full scan, later changes cost only their new bytes.
       usageOnly: usageOnly && before === undefined,
     });
   };

@@ -1,7 +1,6 @@
 /**
- * The rows of the index for single transcripts and for whole project folders. Callers bracket the
- * transactions. The row of a folder is derived from those of its files: a change to a file forgets the folder in the same
- * transaction.
+ * The rows of the index for single transcripts and for whole project folders. Callers bracket the transactions. The row
+ * of a folder is derived from the rows of its files: a change to a file forgets the folder in the same transaction.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { FileStamp, KnownScan, ScannedFile } from "./scan-job.ts";

@@ -65,7 +65,7 @@ export interface IndexQuery {
 export interface IndexedPlace {
   /** The name of the project folder. */
   folder: string;
-  /** As `IndexedSession.cwds`. */
+  /** Working folders, as in `IndexedSession.cwds`. */
   cwds: string[];
   sessions: number;
 }

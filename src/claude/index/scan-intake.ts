@@ -118,16 +118,16 @@ interface ScanPoolOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Up to here a thread saves no time: it has to compile the same code again. */
+/** Below this size, worker threads save no time: each has to compile the same code again. */
 const INLINE_BYTES = 12 * 1024 * 1024;
 const INLINE_USAGE_BYTES = 160 * 1024 * 1024;
-/** Up to here this thread reads too, instead of one worker. Beyond, it is busy writing. */
+/** Below this size, this thread reads too and replaces one worker. Above it, this thread is busy writing. */
 const SHARED_BYTES = 256 * 1024 * 1024;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const BATCH_FILES = 256;
-/** Enough work while this thread finds files or writes and cannot answer. */
+/** Batches that a worker gets in advance, because this thread is often busy and cannot send the next one. */
 const BATCHES_AHEAD = 8;
-/** This thread answers after every batch while it reads too. */
+/** Fewer, because this thread sends the next one after every batch that it reads itself. */
 const BATCHES_AHEAD_SHARED = 3;
 const MAX_THREADS = 4;
 /** A thread makes only short-lived garbage, so a larger heap would only use more memory. */

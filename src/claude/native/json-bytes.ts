@@ -136,7 +136,7 @@ interface SliceableBuffer extends Buffer {
 /** `"2026-11-15T18:13:04.760Z"` with its quotes. */
 const USUAL_LENGTH = 26;
 
-/** A timestamp in ms; undefined for a value that is none. The usual form is read here, which is faster. */
+/** A timestamp in ms. Undefined for any other value. The usual form is decoded by hand, which is faster. */
 export function decodeInstant(bytes: Buffer, start: number, end: number): number | undefined {
   if (end === start || bytes[start] !== QUOTE) return undefined;
   const usual = end - start === USUAL_LENGTH ? decodeUsual(bytes, start + 1) : Number.NaN;

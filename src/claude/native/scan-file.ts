@@ -42,7 +42,7 @@ const CHUNK_BYTES = 96 * 1024;
 const MAX_MESSAGES = 20_000;
 const NEWLINE = 0x0a;
 const ZERO = "\0";
-/** File systems lose whole blocks, never less than this. */
+/** File systems lose whole blocks, of at least this size. */
 const ZERO_BLOCK_BYTES = 512;
 
 export function createFileScanner(options: FileScannerOptions = {}) {

@@ -1,4 +1,4 @@
-/** A scan in parts equals a scan at once, and no file content makes it throw. */
+/** A scan in parts gives the same result as one scan, and no file content makes it throw. */
 import { appendFile, writeFile } from "node:fs/promises";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";

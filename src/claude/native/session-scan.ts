@@ -63,7 +63,7 @@ function emptyFacts() {
     versions: [] as string[],
     models: [] as string[],
     lastBranch: undefined as string | undefined,
-    /** By path, the file touched last at the end; true when it was edited, not only read. */
+    /** Files by path, in the order of last use. True: edited. False: only read. */
     files: new Map<string, boolean>(),
   };
 }

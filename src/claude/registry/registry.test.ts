@@ -93,7 +93,7 @@ describe("saveSession", () => {
     const { registries } = await readRegistries(place);
     const facts = { labels: ["docs"], totalCostUsd: 0.5, totalTurns: 3 };
     expect(mergeRegistered(registries).get(one)).toMatchObject(facts);
-    // Under its label again, nothing is kept twice.
+    // Saved under its label again, the session is not stored twice.
     await saveSession(place, { repoPath: "/repo", sessionId: one, label: "docs" });
     expect((await listAllSessions(place)).sessions.filter(({ label }) => label === "docs")).toHaveLength(2);
   });

@@ -47,8 +47,8 @@ export async function updateSessionStats(place: RegistryPlace, stats: RunStats):
   await changeRegistryFile(registryPath(place), place, (document) => {
     const records = findRecords(document, sessionId);
     if (records.length === 0) {
-      const message = `No registry entry has the session ${sessionId}`;
-      const hint = "Save the session before its figures.";
+      const message = `The registry has no session ${sessionId}`;
+      const hint = "Save the session before you record its costs.";
       throw new HoldfastError("not-found", "session-not-registered", message, { hint, data: { sessionId } });
     }
     const own = ownPart(document);

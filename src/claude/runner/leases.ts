@@ -272,7 +272,7 @@ export function cancelled(): HoldfastError {
 }
 
 export function waitedTooLong(holder?: Record<string, unknown>): HoldfastError {
-  return new HoldfastError("locked", "queue-timeout", "Another run still has this repo or session.", {
+  return new HoldfastError("locked", "queue-timeout", "Another run is still using this repo or session.", {
     hint: "Wait for it, stop it with `holdfast cc kill`, or run beside it with --fork, --label or in a worktree.",
     data: holder,
   });

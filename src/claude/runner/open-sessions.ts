@@ -9,7 +9,7 @@ import { decision } from "./reservation.ts";
 import { type ControlQuestion, askHost } from "./control.ts";
 import { findWriters, laneOf, sessionInUse, sessionOfChat, toHolder } from "./leases.ts";
 import { createEventRelay } from "./run-events.ts";
-import { type RunRecord, isSessionId, readRuns } from "./run-files.ts";
+import { type RunRecord, isNativeSessionId, readRuns } from "./run-files.ts";
 import type { ClaudeCodeResult, ReadRunning, RunnerEvent, RunnerParts } from "./runner-contract.ts";
 
 export interface FollowUpOptions {
@@ -123,13 +123,13 @@ export async function killSessions(
 ): Promise<KilledSession[]> {
   const records = await findTargets(context.parts.locksFolder, target);
   const killed = await Promise.all(records.map(async (record) => await killRecorded(context, record, options)));
-  if (killed.length > 0 || !isSessionId(target)) return killed.flat();
+  if (killed.length > 0 || !isNativeSessionId(target)) return killed.flat();
   return await killPersonsClaude(context.parts.readRunning, target.toLowerCase(), options);
 }
 
 async function findTargets(locksFolder: string, target: string): Promise<RunRecord[]> {
   const records = await readRuns(locksFolder);
-  if (isSessionId(target)) return records.filter(({ sessionId }) => sessionId === target.toLowerCase());
+  if (isNativeSessionId(target)) return records.filter(({ sessionId }) => sessionId === target.toLowerCase());
   const { worktree } = await laneOf(target, undefined);
   return records.filter((record) => record.worktree === worktree);
 }

@@ -87,7 +87,7 @@ async function takeLane(attempt: Attempt): Promise<HeldLock | undefined> {
   const { locksFolder } = attempt.parts;
   const isHere = (run: RunRecord): boolean => isInLane(run, lane);
   if (policy === "queue") {
-    return await queueFor(attempt, "Another run has this repo.", isHere, async (limits) => {
+    return await queueFor(attempt, "Another run is using this repo.", isHere, async (limits) => {
       const onBusy = (holder: Holder): void => {
         onArrived?.();
         limits.onBusy?.(holder);
@@ -113,7 +113,7 @@ async function planWithoutLane(attempt: Attempt): Promise<Plan> {
   const named = options.fork ?? options.resume;
   const sessionId = named ?? (await unlessChat(attempt, holder.sessionId));
   if (sessionId !== undefined) return await planFork(attempt, decision("fork", sessionId, "The repo is in use."));
-  return await planFresh(attempt, decision("fresh", undefined, "The repo is in use, by nothing that can be copied."));
+  return await planFresh(attempt, decision("fresh", undefined, "The repo is in use, and there is no session to copy."));
 }
 
 /** A copy would show the conversation of the chat to the task. */
@@ -298,8 +298,8 @@ async function leaseNew({ locksFolder }: RunnerParts, sessionId: string): Promis
 }
 
 /**
- * An idle persistent session holds the lane, so a task for the same lane would wait until it ends. If the
- * selection says that the task belongs to that session, it is sent there instead. Undefined: it is not.
+ * An idle persistent session holds the lane, so a task for the same lane would wait until it ends. If the selection
+ * chooses that session, the task is sent there instead. Undefined: the task needs its own process.
  */
 export async function selectWaiting(parts: RunnerParts, options: SpawnOptions): Promise<SessionSelection | undefined> {
   if (needsOwnProcess(options)) return undefined;
@@ -323,9 +323,9 @@ function needsOwnProcess(options: SpawnOptions): boolean {
 }
 
 async function chooseSession(parts: RunnerParts, options: SpawnOptions, lane: Lane): Promise<SessionSelection> {
-  if (options.fresh === true) return decision("fresh", undefined, "A fresh session was asked for.");
-  if (options.resume !== undefined) return decision("resume", options.resume, "This session was asked for.");
-  if (options.fork !== undefined) return decision("fork", options.fork, "A copy of this session was asked for.");
+  if (options.fresh === true) return decision("fresh", undefined, "A fresh session was requested.");
+  if (options.resume !== undefined) return decision("resume", options.resume, "This session was requested.");
+  if (options.fork !== undefined) return decision("fork", options.fork, "A copy of this session was requested.");
   const { excluded } = await readLane(parts, lane, options);
   return await selectInLane(parts, options, lane, { excluded, waiting: [] });
 }

@@ -24,12 +24,12 @@ import type { Lane, LiveSession, McpServerCommand } from "./runner-contract.ts";
 
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-export function isSessionId(text: string): boolean {
+export function isNativeSessionId(text: string): boolean {
   return SESSION_ID.test(text);
 }
 
 export function checkSessionId(sessionId: string): string {
-  if (isSessionId(sessionId)) return sessionId.toLowerCase();
+  if (isNativeSessionId(sessionId)) return sessionId.toLowerCase();
   throw new HoldfastError("usage", "session-id-invalid", "This is not a Claude Code session id.", {
     hint: "Session ids are UUIDs; `holdfast cc list` shows them.",
     data: { sessionId: sessionId.slice(0, 100) },

@@ -36,13 +36,13 @@ export interface SpawnOptions {
   systemPrompt?: string | undefined;
   /** `low`, `medium`, `high`, `xhigh`, `max`. Default: Claude Code's own. */
   effort?: string | undefined;
-  /** Default: from the configuration, like the next two. */
+  /** `model`, `permissionMode` and `allowedTools` default to the configuration. */
   model?: string | undefined;
   permissionMode?: PermissionMode | undefined;
   allowedTools?: readonly string[] | undefined;
   /** Budget of this run. Default: the rest of the session's budget. */
   maxBudgetUsd?: number | undefined;
-  /** Default: from the configuration, like the next one. */
+  /** `maxTurns` and `timeoutMs` default to the configuration. */
   maxTurns?: number | undefined;
   timeoutMs?: number | undefined;
   /** Keeps the process for follow-ups until it is stopped or idle for too long. Default: false. */

@@ -174,7 +174,7 @@ async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
   });
 }
 
-/** What is left of a lost session, and what the caller adds to it. */
+/** The rest of a lost session's history, with the caller's additions. */
 async function readHistory({ context, options, reservation }: Spawn): Promise<(string | undefined)[]> {
   const { parts } = context;
   const { sessionId } = reservation.start;
@@ -191,7 +191,9 @@ async function toFresh(spawn: Spawn, hasHistory: boolean): Promise<Spawn> {
   const { sessionId } = reservation.start;
   const text =
     `Session ${sessionId} could not be resumed: Claude Code no longer has it. The task runs in a fresh session, ` +
-    (hasHistory ? "with what is left of the old conversation as context." : "and nothing is left of the old one.");
+    (hasHistory
+      ? "with the rest of the old conversation as context."
+      : "without the old conversation, of which nothing is left.");
   warnings.push(text);
   context.parts.log.warn(text, { sessionId });
   relay.emit({ type: "fallback", sessionId, text });

@@ -1,6 +1,6 @@
 /**
  * How well a session fits a task: five factors that add up to at most 1, and ceilings that require a
- * fresh session whatever the sum. Every number comes from the configuration.
+ * fresh session whatever the sum. Every number comes from the configuration (`config/claude-code.ts`).
  *
  * Scores are rounded to six places before they are compared, so that 0.25 + 0.2 − 0.15 + 0.15 + 0.15
  * reaches a threshold of 0.6, and so that the shown score is the one that decided.

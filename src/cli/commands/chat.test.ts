@@ -7,7 +7,7 @@ import type { RpcEvent } from "../../rpc/protocol.ts";
 const KEY = "agent:main:cli:dm:me";
 const turn = { agentId: "main", sessionKey: KEY };
 
-/** A gateway that admits every message as item 7 and tells the events when it is asked to. */
+/** A gateway that admits every message as item 7 and sends the events on request. */
 function scriptedCaller(options: { early?: RpcEvent[]; late?: RpcEvent[]; dies?: boolean }): LiveCaller {
   let tell: ((event: RpcEvent) => void) | undefined;
   const { promise: lost, reject } = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-/** What `holdfast doctor` prints and how it ends, as a process of its own. */
+/** The output and exit codes of `holdfast doctor`, run as a separate process. */
 import { spawnSync } from "node:child_process";
 import { appendFile, chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

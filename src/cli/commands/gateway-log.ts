@@ -26,7 +26,7 @@ export function appendToLog(path: string, line: string): void {
   }
 }
 
-/** Writes to stderr, and to the file unless stderr is that file or another folder has taken the place of its folder. */
+/** Writes to stderr and to the file. Skips the file if stderr is that file, or if its folder was replaced. */
 export function createLogWriter(path: string): (line: string) => void {
   const isFile = isStderr(path);
   const folder = inodeOf(dirname(path));
@@ -34,7 +34,7 @@ export function createLogWriter(path: string): (line: string) => void {
     try {
       rotateLog(path);
     } catch {
-      // As above.
+      // A log that cannot be rotated keeps growing.
     }
     appendToLog(path, "");
   }

@@ -54,7 +54,7 @@ interface Shown {
 
 type Report = ReturnType<typeof createReport>;
 
-/** Complete once the last entry was read. `end` is the byte offset behind it, where `--follow` continues. */
+/** Complete once the last entry was read. `end` is the byte offset after it, where `--follow` continues. */
 function createReport(damage: TranscriptDamage | undefined) {
   const problems: TranscriptProblem[] = damage === undefined ? [] : [{ reason: damage.reason }];
   return { problems, problemCount: problems.length, end: 0 };

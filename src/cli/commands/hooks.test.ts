@@ -1,4 +1,4 @@
-/** What `holdfast hooks` prints and how it ends, as a process of its own. docs/cli.md describes it. */
+/** The output and exit codes of `holdfast hooks`, run as a separate process. docs/cli.md describes it. */
 import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -96,7 +96,7 @@ describe("holdfast hooks", () => {
     await using stage = await createHookHome();
     const files = { "HOOK.md": hookHead("own.notes", "command:new"), ...HANDLER };
     const folder = await addToWorkspace(stage, "own", files);
-    // Nothing of it may run before: this handler would fail.
+    // No handler may run before that: this one would fail.
     await writeFile(join(folder, "handler.ts"), "process.exit(9);");
     const before = holdfast(stage, "hooks", "check", "own.notes", "--json");
     expect(before).toMatchObject({ status: 0 });

@@ -7,7 +7,7 @@ import type { EngineTurn } from "../engine.ts";
 import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 import { indentLines } from "../../base/text.ts";
 import { withHandOff, withoutCommand, withoutMentions } from "../../claude/runner/prompt-text.ts";
-import { isSessionId } from "../../claude/runner/run-files.ts";
+import { isNativeSessionId } from "../../claude/runner/run-files.ts";
 import { attachmentsOf, handoffText, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
 export interface RunRequest {
@@ -20,10 +20,10 @@ export interface RunRequest {
 
 /** The Claude Code session of the conversation. Undefined: none yet, or the id is not one of Claude Code's. */
 export function resumedSession({ engineSessionId }: EngineTurn): string | undefined {
-  return engineSessionId !== undefined && isSessionId(engineSessionId) ? engineSessionId : undefined;
+  return engineSessionId !== undefined && isNativeSessionId(engineSessionId) ? engineSessionId : undefined;
 }
 
-/** `left`: the hand-off, for a session that has lost the conversation. */
+/** `left` is the hand-off for a session that has lost the conversation. */
 export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: string): RunRequest {
   const digest = conversationDigest(turn.context, turn.text);
   const resumes = resumedSession(turn);

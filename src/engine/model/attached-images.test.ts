@@ -34,7 +34,7 @@ describe("a picture", () => {
     await using server = await startFakeModelStream(says("seen"));
     const context = [withFiles(await sent(folder, "a.jpg", PIXEL))];
     expect(textOf(await collect(engineAt(server), { model, context }))).toBe("seen");
-    // As one part of the body, whatever stands around it.
+    // As a separate part of the body, whatever surrounds it.
     const inner = JSON.stringify(part).slice(1, -1);
     expect(JSON.stringify(server.requests[0]?.body)).toContain(inner);
   });

@@ -73,7 +73,7 @@ it("is valid for every transcript", () => {
           expect(ids.has(call)).toBe(false);
           ids.add(call);
         }
-        // Every call is answered once, at once; nothing else is answered.
+        // Every call is immediately followed by one result, and there are no other results.
         expect(resultsIn(prompt[index + 1])).toEqual(calls);
         expect(role !== "tool" || prompt[index - 1]?.role === "assistant").toBe(true);
         for (const words of textsIn(prompt[index])) {

@@ -41,7 +41,7 @@ export function createConfinedFiles(folder: string) {
   };
 }
 
-/** Opens one file outside any confined folder, by a trusted path. Does not follow a link in its place. */
+/** Opens one file outside any confined folder, by a trusted path. Does not follow a link at that path. */
 export async function openVouchedFile(path: string): Promise<FileHandle> {
   try {
     const parent = await realpath(dirname(path));
@@ -214,14 +214,14 @@ function workspacePath(workspace: string, said: string): string {
 function outsideError(said: string): HoldfastError {
   const path = printableLine(said, 200);
   return new HoldfastError("forbidden", "path-outside-workspace", `"${path}" is outside the workspace.`, {
-    hint: "Use a path below the workspace, such as notes/today.md.",
+    hint: "Use a path in the workspace, such as notes/today.md.",
     data: { path },
   });
 }
 
 /**
- * An open folder that stays the one that was checked, even if someone replaces a part of its path by a link.
- * On Linux, names are resolved through the open folder. Elsewhere the path is checked before and after use.
+ * A folder that is held open after the check, so that replacing a part of its path by a link has no effect. On Linux,
+ * names are resolved through the open folder. Elsewhere the path is checked before and after use.
  */
 interface AnchoredFolder extends AsyncDisposable {
   /** Prefix for names in the folder. Not for display. */

@@ -16,7 +16,7 @@ export function createSearchFiles(workspace: string, deadlineMs = DEADLINE_MS): 
       `JavaScript. Answers path:line: text, at most ${MAX_MATCHES} lines. Does not look into .git and node_modules.`,
     inputSchema: toolSchema({
       pattern: { type: "string", description: "What to look for" },
-      "path?": { type: "string", description: "A file or folder below the workspace. Default: everything" },
+      "path?": { type: "string", description: "A file or folder in the workspace. Default: everything" },
       "regex?": { type: "boolean", description: "The pattern is a regular expression. Default: false" },
       "ignoreCase?": { type: "boolean", description: "Ignore case. Default: false" },
     }),

@@ -39,10 +39,10 @@ function createListFiles(files: ConfinedFiles): AgentTool {
   return {
     name: "list_files",
     description:
-      "Lists what is in a folder of your workspace: folders with a slash at the end, files with their kind if it is not " +
-      `a plain one. At most ${MAX_ENTRIES} names.`,
+      "Lists the content of a folder of your workspace. Folders end with a slash; links and special files are " +
+      `marked. At most ${MAX_ENTRIES} names.`,
     inputSchema: toolSchema({
-      "path?": { type: "string", description: "The folder, below the workspace. Default: the workspace itself (.)" },
+      "path?": { type: "string", description: "A folder in the workspace. Default: the workspace itself (.)" },
       "depth?": { type: "integer", description: `How many levels, 1 to ${MAX_DEPTH}. Default: 1` },
     }),
     run: async ({ path = ".", depth = 1 }, { signal, attached }) => {
@@ -93,7 +93,7 @@ function createReadFile(files: ConfinedFiles): AgentTool {
       "Reads a text file, whole or some lines of it: one of your workspace, or one that was attached to a message. " +
       `At most ${MAX_CHARACTERS} characters at once; a longer text ends with the line to continue from.`,
     inputSchema: toolSchema({
-      path: { type: "string", description: "The file, below the workspace, or the path of an attached file" },
+      path: { type: "string", description: "A file in the workspace, or the path of an attached file" },
       "startLine?": { type: "integer", description: "The first line, from 1. Default: 1" },
       "endLine?": { type: "integer", description: "The last line. Default: the end" },
     }),
@@ -132,7 +132,7 @@ function createWriteFile(files: ConfinedFiles): AgentTool {
       "Writes a text file of your workspace and creates missing folders. It replaces an existing file, " +
       "or, with append, adds to the end of it: use that for memory files.",
     inputSchema: toolSchema({
-      path: { type: "string", description: "The file, below the workspace" },
+      path: { type: "string", description: "A file in the workspace" },
       content: { type: "string", description: "The text" },
       "append?": { type: "boolean", description: "Add to the end and keep what is there. Default: false" },
     }),

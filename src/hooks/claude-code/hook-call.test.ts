@@ -32,7 +32,7 @@ describe("the input of a hook", () => {
   });
 });
 
-/** Where timers are looked at next, and are due by then. */
+/** Blocks the event loop, so that its timers are due when it continues. */
 async function heldUp<T>(work: () => Promise<T>): Promise<T> {
   await afterPolling();
   const done = work();

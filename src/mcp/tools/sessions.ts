@@ -178,7 +178,7 @@ export const decideSession = defineTool({
     considered: z.number(),
   }),
   run: async ({ task }, { claude, repoPath, claudeSessionId }) => {
-    // The asking session is running, but must not be waited for.
+    // The calling session is running too, but must not be waited for.
     const excluded = claudeSessionId === undefined ? [] : [claudeSessionId];
     const { selection, sessions } = await claude.select(task, repoPath, { excluded });
     const rows = new Map(sessions.map((session) => [session.sessionId, session]));

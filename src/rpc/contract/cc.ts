@@ -14,7 +14,7 @@ const repoPath = z
 const agent = { agentId: agentId.optional() };
 const from = z
   .enum(["own", "all"])
-  .describe("Which sessions may be resumed: those that Holdfast started, or all. Default: as configured, else all.")
+  .describe("Which sessions may be resumed: `own` (started by Holdfast) or `all`. Default: as configured, else `all`.")
   .optional();
 const session = objectOf<AsJson<DiscoveredSession>>("A Claude Code session.");
 
@@ -32,7 +32,10 @@ export const ccMethods = {
   "cc.info": {
     summary: "Shows one session of Claude Code.",
     permission: "read",
-    params: z.strictObject({ ...agent, sessionId: z.string().trim().min(4).max(64).describe("Or a prefix of it.") }),
+    params: z.strictObject({
+      ...agent,
+      sessionId: z.string().trim().min(4).max(64).describe("A session id, or a prefix of one."),
+    }),
     result: z.object({ session }),
   },
   "cc.status": {

@@ -51,7 +51,7 @@ export const chatMethods = {
       ...chat,
       sessionId: sessionId.describe("A window. Default: the current one.").optional(),
       limit: countUpTo(1000).default(200),
-      before: z.string().min(1).max(256).describe("`before` of the last page read.").optional(),
+      before: z.string().min(1).max(256).describe("The `before` of the previous page.").optional(),
     }),
     result: z.object({
       sessionKey: z.string(),

@@ -113,7 +113,7 @@ export const sessionMethods = {
     params: z.strictObject({
       key: sessionKey.optional(),
       label: textUpTo(256).optional(),
-      sessionId: sessionId.describe("Or a prefix of it.").optional(),
+      sessionId: sessionId.describe("A session id, or a prefix of one.").optional(),
       agentId: agentId.optional(),
     }),
     result: z.object({

@@ -29,7 +29,7 @@ export const messageHandlers: HandlersOf<"message.send"> = { "message.send": sen
 const FILE_ROOT = "/";
 /** How long to wait for a session with a running turn. */
 const LEASE_WAIT_MS = 2000;
-/** Where to look for an earlier copy of the message; requests are repeated soon or never. */
+/** How many entries are searched for an earlier copy of the message; requests are repeated soon or never. */
 const LOOK_BACK_ENTRIES = 500;
 
 async function sendMessage(params: Params, { parts, permission }: RpcCall): Promise<ResultOf<"message.send">> {

@@ -30,7 +30,7 @@ export function jsonRows(state: StoreState | StoreDraft, owner: KeyOwner): Store
       [...entries.keys()].find((key) => key !== except && entries.current(key)?.label === label),
     putEntry: ({ key, entry, from, leaving, windowReason: reason, now }) => {
       const windows = windowsOf(key, entries, sidecar);
-      // May throw. After this, nothing does.
+      // The only step that may throw, so it comes first.
       entries.put(key, entry);
       const move = { key, from, to: entry.sessionId, leaving, transcript: transcriptName(entry), reason, now };
       sidecar.windows[key] = moveWindows(move, windows);

@@ -192,7 +192,7 @@ export async function traceOfSessions(path: string): Promise<string | undefined>
 
 export function sessionsFileLost(path: string, trace: string): HoldfastError {
   return new HoldfastError("corrupt", "store-lost", lossOf(path, trace), {
-    hint: "Run `holdfast doctor --fix` to rebuild the store from what is left of it. Nothing was changed.",
+    hint: "Run `holdfast doctor --fix` to rebuild the store from the files that are left. Nothing was changed.",
     data: { path, trace },
   });
 }

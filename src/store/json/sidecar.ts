@@ -84,7 +84,7 @@ export function parseSidecar(path: string, written: Readonly<JsonRecord>): Sidec
     const container = value[name];
     if (!isRecord(container)) throw corrupt(path, `${name} is missing`);
     const damaged = Object.keys(container).find((key) => !MEMBER_CHECKS[name](container[key]));
-    if (damaged !== undefined) throw corrupt(path, `${name} has something else than expected under "${damaged}"`);
+    if (damaged !== undefined) throw corrupt(path, `${name} has an unexpected value under "${damaged}"`);
   }
   return copySidecar(value as unknown as Sidecar);
 }

@@ -42,7 +42,7 @@ export function newestChange(database: SqliteDatabase): number {
   return database.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM changes")?.seq ?? 0;
 }
 
-/** The newest change that the view must show. Older than every kept change if there is none of that kind. */
+/** The newest change of an entry, which the view must show. Without one, a number below all kept changes. */
 export function newestEntryChange(database: SqliteDatabase): number {
   const entry = database.get<{ seq: number }>("SELECT seq FROM changes WHERE what = 'entry' ORDER BY seq DESC LIMIT 1");
   return entry?.seq ?? oldestChange(database) - 1;

@@ -1,6 +1,6 @@
 /**
- * Applies operations to the database. Those that wait at the same moment share one transaction. A refused one is undone
- * alone; if the commit fails, all of them fail.
+ * Applies operations to the database. Operations that wait at the same time share one transaction. A refused one is
+ * undone alone; if the commit fails, all of them fail.
  */
 import { faultPoint } from "../../base/faults.ts";
 import { OPERATIONS, type WriteName } from "../operations.ts";

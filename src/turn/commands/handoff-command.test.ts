@@ -57,7 +57,7 @@ it("/resume uses the hand-off and lists windows; an expired one by name", async 
   stage.clock.advance(25 * 3_600_000);
   expect(await stage.type("/resume")).toContain("has expired. /resume main uses it anyway.");
   expect(await stage.type("/resume MAIN")).toContain("The agent gets it with your next message");
-  // A window's number still leads there.
+  // The number of the window still works.
   expect(await stage.type("/resume 1")).toContain("Back in window");
 });
 

@@ -37,7 +37,7 @@ export const handoffCommand: CommandSpec = {
         await changeSession(request, { handoff: word });
         return word === "on"
           ? "Hand-off is on: the next window of this session gets it."
-          : "Hand-off is off for this session. /handoff clear deletes what was captured.";
+          : "Hand-off is off for this session. /handoff clear deletes the captured notes.";
       default:
         return `/handoff does not know "${shown(word, 40)}". It takes status, clear, on, off or nothing.`;
     }
@@ -161,7 +161,7 @@ async function showProject(request: CommandRequest, entry: SessionEntry | undefi
   if (named === GENERAL_PROJECT) {
     return "No project, so this session leaves no hand-off. /project <name> sets one.";
   }
-  if (named === undefined) return "The project is that of the folder. /project <name> sets another.";
+  if (named === undefined) return "No project is set; the folder's is used. /project <name> sets one.";
   const how = entry?.project === undefined ? "from the folder" : "set by you";
   const folder = isOwner(request) ? `, in ${shown(entry?.projectFolder ?? agent.workspace, 200)}` : "";
   return `Project ${shown(named)}, ${how}${folder}.`;

@@ -63,7 +63,7 @@ export const resumeCommand: CommandSpec = {
 
 const MAX_SEARCHED = 200;
 
-/** Continues the only window whose title has all words, or lists those that do. */
+/** Continues the only window whose title has all words, or lists the windows if several match. */
 async function byWords(request: CommandRequest, all: readonly NumberedWindow[]): Promise<string> {
   const { argument, parts } = request;
   const words = argument.toLowerCase().split(/\s+/);

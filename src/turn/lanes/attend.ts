@@ -13,7 +13,7 @@ import type { LaneControl } from "../commands/command.ts";
 import type { LaneContext, RunningStep, StepResult, WaitingItem } from "../context.ts";
 import { commandTooSlow, errorPayload, isFenced, turnInterrupted, turnStopped } from "../turn-errors.ts";
 import { draftsOf, endOf, markOf, tellEnd } from "./ends.ts";
-import { claimItems, deathsOf, isQuick, isSameReplyPlace, look, turnIdOf, wasBegun } from "./queue.ts";
+import { claimItems, deathsOf, isQuick, isSameReplyPlace, look, turnIdOfItems, wasBegun } from "./queue.ts";
 import { printableLine } from "../../base/text.ts";
 import type { DropReply } from "../../store/queues.ts";
 
@@ -92,7 +92,7 @@ async function isAccepted(lane: LaneContext, one: WaitingItem): Promise<boolean>
   const { parts, key, pipeline } = lane;
   const text = buildInboundBody({ ctx: one.ctx, mentionPatterns: pipeline.mentionPatterns });
   // If the process dies now, both turns are repeated. The mark tells the second that the first has its message.
-  const mark = { turnId: turnIdOf(lane, [one]), said: saidBy(one.ctx) };
+  const mark = { turnId: turnIdOfItems(lane, [one]), said: saidBy(one.ctx) };
   try {
     return (await parts.engine.steer?.(key, text, mark)) ?? false;
   } catch (error) {
@@ -173,7 +173,7 @@ export function laneControl(lane: LaneContext, command: WaitingItem): LaneContro
   };
 }
 
-const STOPPED_BY_OTHERS = "Somebody stopped this session, so your message was dropped.";
+const STOPPED_BY_OTHERS = "This session was stopped, so your message was dropped.";
 
 /** Runs beside other work of the lane. Resolves when everything is committed. */
 export function startQuickWork(lane: LaneContext, { held }: TakenLease, items: readonly WaitingItem[]): Promise<void> {

@@ -13,7 +13,7 @@ import type { LaneContext, StepResult, WaitingItem } from "../context.ts";
 import type { AgentParts, TurnEnd, TurnOutcome } from "../pipeline.ts";
 import { draftReplies, replyTarget } from "../reply/draft-replies.ts";
 import { payloadMedia } from "../reply/payloads.ts";
-import { turnIdOf } from "./queue.ts";
+import { turnIdOfItems } from "./queue.ts";
 import { type FinishOptions, GIVEN_UP_NOTE, type InboxItem, type OutboxDraft } from "../../store/queues.ts";
 
 /** Drafts the replies to the newest item. A reply that cannot be drafted must not repeat the turn. */
@@ -33,7 +33,7 @@ export async function draftsOf(
       return [];
     }
     const capabilities = pipeline.channels.find(target.channel, target.accountId)?.channel.capabilities ?? PLAIN_TEXT;
-    return await draftReplies({ payloads, turnId: turnIdOf(lane, items), target, capabilities, workspace });
+    return await draftReplies({ payloads, turnId: turnIdOfItems(lane, items), target, capabilities, workspace });
   } catch (error) {
     pipeline.logger.error("Could not prepare a reply for its channel", { key, error });
     return [];

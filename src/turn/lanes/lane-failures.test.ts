@@ -212,7 +212,7 @@ describe("the end of a process", () => {
     await first.stop();
     expect(first.pipeline.status()).toMatchObject({ draining: true, running: [] });
     expect(await (await first.store()).inbox.get(item.id)).toMatchObject({ state: "queued", attempts: 0 });
-    // Still durable, although this process answers no more.
+    // Still durable, although this process no longer answers.
     const late = await first.pipeline.admit(inbound("late"));
 
     await using second = await createPipelineHome({

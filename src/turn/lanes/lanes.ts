@@ -39,7 +39,7 @@ export function createLanes(pipeline: PipelineContext) {
   return {
     /** A message for the session is being admitted; `serve` follows. */
     prepare: (parts: AgentParts, key: string) => {
-      // A lane that has to wait for a slot would look before the message is there.
+      // Only with a free slot: a lane that waits for one would read the inbox before the message is stored.
       if (!pipeline.slots.isContended()) open(parts, key);
     },
     /** The session has pending messages. */
@@ -271,7 +271,7 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
     /** The store changed, possibly by a write of the lane itself. */
     nudge: (what: "inbox" | "lease"): void => {
       if (lane.running !== undefined && what === "inbox") {
-        // Usually the lane itself wrote. A write of another process is handled a moment later.
+        // Most changes are writes of the lane itself, so it reacts after a short delay.
         nudged ??= setTimeout(() => {
           nudged = undefined;
           attend(lane);

@@ -10,7 +10,7 @@ function queue(more: Partial<QueueConfig>): { queue: QueueConfig } {
   return { queue: { ...DEFAULT_CONFIG.turns.queue, ...more } };
 }
 
-/** Turns that begin with `slow` last until they are let go or aborted. */
+/** Turns that begin with `slow` last until they are released or aborted. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const runTurn = async ({ messages, signal }: TurnRequest): Promise<Partial<TurnResult>> => {

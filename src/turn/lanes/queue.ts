@@ -166,12 +166,12 @@ function turnOf({ id, turn }: InboxItem): string {
   return turn ?? String(id);
 }
 
-/** Stays the same for the same work. The oldest item determines it. */
-export function turnIdOf({ parts, key }: LaneContext, [head]: readonly WaitingItem[]): string {
+/** Derived from the oldest item, so a repeated turn has the same id. */
+export function turnIdOfItems({ parts, key }: LaneContext, [head]: readonly WaitingItem[]): string {
   return `${parts.agent.agentId}:${head === undefined ? 0 : turnOf(head.item)}:${key}`;
 }
 
-/** An item that came with the lease is claimed already. */
+/** True if they were claimed together with the lease. */
 export function areClaimed(items: readonly WaitingItem[]): boolean {
   return items.every(({ item }) => item.state === "running");
 }

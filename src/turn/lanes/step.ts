@@ -24,7 +24,7 @@ import {
 } from "../turn-errors.ts";
 import { failedStep, laneControl } from "./attend.ts";
 import { draftsOf, endOf, markOf, tellEnd } from "./ends.ts";
-import { areClaimed, claimItems, deathsOf, isSpent, turnIdOf } from "./queue.ts";
+import { areClaimed, claimItems, deathsOf, isSpent, turnIdOfItems } from "./queue.ts";
 import type { DeliveryTarget, FinishOptions, OutboxDraft } from "../../store/queues.ts";
 
 export async function runStep(lane: LaneContext, { held }: TakenLease, next: readonly WaitingItem[]): Promise<void> {
@@ -97,7 +97,7 @@ function turnRequest(lane: LaneContext, running: RunningStep, head: WaitingItem,
   return {
     parts,
     held,
-    turnId: turnIdOf(lane, items),
+    turnId: turnIdOfItems(lane, items),
     itemId: last.item.id,
     // An excused attempt may have written its message.
     attempt: attempts + (note === undefined ? 0 : 1),

@@ -131,7 +131,7 @@ describe("HEARTBEAT_OK", () => {
 
 it("takes linear time for hostile text", () => {
   const hostile = ["[[", "[[reply_to:", "[[ ", "HEARTBEAT_OK ", "NO_REPLY ", "MEDIA:", "MEDIA: a.b\n", "```\n", '"'];
-  // In the square of their length these would take minutes.
+  // Quadratic time would take minutes.
   for (const piece of hostile) {
     const text = piece.repeat(50_000);
     expect(parseReplyDirectives(stripHeartbeatToken(text)).text.length).toBeLessThanOrEqual(text.length);

@@ -1,10 +1,10 @@
 /**
- * Turns payloads into outbox drafts: one per message of the platform, in order. A repeated turn gives its
- * drafts the same keys. An attachment that is not possible becomes a remark in its place, so that a mistake
- * of the agent does not cost the person the answer.
+ * Turns payloads into outbox drafts: one per message of the platform, in order. A repeated turn gives its drafts the
+ * same keys. An attachment that cannot be sent is replaced by a remark, so that the person still gets the rest of the
+ * answer.
  *
- * An agent may attach http(s) URLs and files in its own workspace. The name comes from a model that reads
- * text of strangers, so a path is checked twice: by its form when the answer is read, and by the real path
+ * An agent may attach http(s) URLs and files in its own workspace. The name comes from a model, which may have been
+ * tricked by a stranger's text, so a path is checked twice: by its form when the answer is read, and by the real path
  * here.
  */
 import type { Stats } from "node:fs";

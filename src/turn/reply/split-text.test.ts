@@ -50,7 +50,7 @@ describe("splitReplyText", () => {
   it("counts UTF-16 units, and never cuts a code point", () => {
     const ships = "🚢".repeat(8);
     expect(splitReplyText(ships, 8)).toHaveLength(2);
-    // What cannot be cut is sent whole.
+    // Text that cannot be cut is sent whole.
     expect(splitReplyText("🚢🚢", 1)).toEqual(["🚢", "🚢"]);
     expect(splitReplyText("ab", Number.NaN)).toEqual(["a", "b"]);
   });
@@ -58,7 +58,7 @@ describe("splitReplyText", () => {
   it.each(["x", "word ", "ab\n", "```ts\nlet a;\n```\n", "`", "👩‍👩‍👧‍👦", "\u0301", "a. "])(
     "needs time in proportion to the text: %j",
     (piece) => {
-      // In the square of its length this would take minutes.
+      // Quadratic time would take minutes.
       const text = piece.repeat(Math.floor(1_000_000 / piece.length));
       expect(splitReplyText(text, 2000).length).toBeGreaterThanOrEqual(499);
     },

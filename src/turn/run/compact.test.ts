@@ -33,7 +33,7 @@ function summing(requests: SummaryRequest[], limit = Number.POSITIVE_INFINITY): 
   };
 }
 
-/** How many messages the engine is given when it says each time that it counted so many tokens. */
+/** The number of messages that the engine gets if it always reports this token count. */
 async function keptOf(tokens: number): Promise<number> {
   const engine = scriptedEngine(({ text }) => [usage(tokens), answer(`re: ${text}`)], summing([]));
   await using stage = await createTurnHome(engine, {
@@ -70,7 +70,7 @@ describe("a conversation that no longer fits", () => {
   it("keeps less if the model counts more tokens than estimated", async () => {
     expect(await keptOf(1200)).toBe(11);
     expect(await keptOf(3100)).toBeLessThan(7);
-    // Whatever else is counted, the newest question is there.
+    // The newest question is always there.
     expect(await keptOf(400_000)).toBeGreaterThanOrEqual(2);
   });
 

@@ -1,7 +1,7 @@
 /**
  * Compaction: shortens a conversation for an engine that does not keep it itself. The older part becomes a
- * summary, the newer part stays as it is, and nothing is removed from the transcript. Engines that keep
- * their conversation compact it on their own; Holdfast only counts those compactions.
+ * summary, the newer part stays as it is, and nothing is removed from the transcript. `answer-turn.ts` decides when.
+ * Engines that keep their conversation compact it on their own; Holdfast only counts those compactions.
  */
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";

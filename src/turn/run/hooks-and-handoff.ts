@@ -111,7 +111,7 @@ function describeFiles(files: readonly BootstrapFile[]): string[] {
   });
 }
 
-/** It takes milliseconds on a disk that works. */
+/** Limit for work that normally takes milliseconds. */
 const HANDOFF_MS = 2500;
 
 /** Undefined for most turns, and when it takes too long. */

@@ -72,7 +72,7 @@ it("abandons an engine that does not end, and keeps its text", async () => {
       };
     },
   };
-  // Not answered: it had gone on speaking, and its first answer is no end.
+  // Not answered: the engine continued after its first message, so that message did not end the turn.
   const given = request(deaf, { signal: stop.signal });
   expect(await runEngine(given)).toMatchObject({ ending: { kind: "aborted" }, unsaid: "half" });
   expect(returned).toBe(true);

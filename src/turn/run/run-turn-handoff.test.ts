@@ -138,7 +138,7 @@ it("is offered after a compaction that was not predicted", async () => {
   await stage.say("hello");
   await store.update(ADA_KEY, (entry) => entry && { ...entry, project: "general" });
   await stage.say(`long ${"word ".repeat(8_000)}`);
-  // There is nothing to tell yet, and the conversation is not shortened.
+  // There is nothing to offer yet, and the conversation is not shortened.
   await stage.say("long ago");
   await store.update(ADA_KEY, (entry) => entry && { ...entry, project: "billing" });
   await stage.say(`long story. ${WORK}`);
@@ -158,7 +158,7 @@ it.each(["HEARTBEAT_OK", "HEARTBEAT_OK\nWe decided to keep the old certificate u
     await stage.say(WORK);
     await stage.say("/new");
     for (let count = 0; count < 3; count++) await stage.say("Look around: is there anything to do?", HEARTBEAT);
-    // As a process does that starts in between.
+    // As a process would that starts in between.
     await stage.handoff.recover();
     await stage.say("good morning");
     await stage.say("Look around: is there anything to do?", HEARTBEAT);

@@ -2,7 +2,7 @@
  * A Bot API server on loopback that speaks Telegram's protocol, for the real client library:
  *
  *   await using telegram = await startFakeTelegram();
- *   telegram.say("hello");                                 // an update for whoever polls
+ *   telegram.say("hello");                                 // an update for the next poll
  *   telegram.fail("sendMessage", rateLimited(2));          // the next call fails
  *   await telegram.waitFor((call) => call.method === "sendMessage");
  *

@@ -27,7 +27,7 @@ export interface ClaudeProcessOptions {
   session?: SessionStart | undefined;
   /** Last reported cost of the resumed or forked session. Newer versions of Claude Code include it in their total. */
   resumedCostUsd?: number | undefined;
-  /** Default: Claude Code's own, like all options that follow. */
+  /** This option and those below default to Claude Code's own settings. */
   model?: string | undefined;
   permissionMode?: PermissionMode | undefined;
   allowedTools?: readonly string[] | undefined;

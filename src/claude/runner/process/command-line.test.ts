@@ -2,7 +2,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temp-folder.ts";
 import type { ClaudeProcessOptions } from "./claude-process.ts";
-import { claudeArguments, claudeEnvironment, findProgram } from "./command-line.ts";
+import { claudeArguments, claudeEnvironment, findClaude } from "./command-line.ts";
 
 const ID = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 const BASE: ClaudeProcessOptions = { command: "claude", cwd: "/" };
@@ -69,9 +69,9 @@ test("finds a program on the PATH or by its path, or gives a hint", async () => 
     code: "claude-not-found",
     hint: expect.stringContaining("claudeCode.command"),
   });
-  expect(() => findProgram("claude", env)).toThrow(missing);
+  expect(() => findClaude("claude", env)).toThrow(missing);
   await chmod(path, 0o755);
-  expect(findProgram("claude", env)).toBe(path);
-  expect(findProgram(path, {})).toBe(path);
-  for (const wrong of ["", "no-such-program", folder.path]) expect(() => findProgram(wrong, env)).toThrow(missing);
+  expect(findClaude("claude", env)).toBe(path);
+  expect(findClaude(path, {})).toBe(path);
+  for (const wrong of ["", "no-such-program", folder.path]) expect(() => findClaude(wrong, env)).toThrow(missing);
 });

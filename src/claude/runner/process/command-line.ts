@@ -7,11 +7,11 @@ import { delimiter, join, resolve } from "node:path";
 import { HoldfastError } from "../../../base/errors.ts";
 import type { Environment } from "../../../config/layout.ts";
 import { CHAT_ENTRYPOINT, HOLDFAST_ENTRYPOINT, RUN_KIND_VARIABLE } from "../../attribution.ts";
-import { isSessionId } from "../run-files.ts";
+import { isNativeSessionId } from "../run-files.ts";
 import type { ClaudeProcessOptions, SessionStart } from "./claude-process.ts";
 
 /** `command` is a name on the PATH, or a path. */
-export function findProgram(command: string, env: Environment): string {
+export function findClaude(command: string, env: Environment): string {
   const candidates = command.includes("/")
     ? [resolve(command)]
     : (env["PATH"] ?? "").split(delimiter).map((folder) => resolve(join(folder === "" ? "." : folder, command)));
@@ -81,7 +81,7 @@ function valueOf(option: string, value: string | number | undefined): string[] {
 
 /** Claude Code would take any other text for the title of a session. */
 function uuid(sessionId: string | undefined): string | undefined {
-  if (sessionId === undefined || isSessionId(sessionId)) return sessionId;
+  if (sessionId === undefined || isNativeSessionId(sessionId)) return sessionId;
   throw new HoldfastError("usage", "claude-session-id", `"${sessionId}" is not a Claude Code session id.`, {
     hint: "Session ids are UUIDs; list them with: holdfast cc list",
     data: { sessionId },

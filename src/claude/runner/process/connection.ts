@@ -100,13 +100,13 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
       const answer = stdin.writable ? await ask(request) : HAS_ENDED;
       if (answer.ok) return answer.response;
       throw new HoldfastError("unavailable", "claude-control-failed", `${request.subtype}: ${answer.error}`, {
-        hint: "Claude Code did not do it; its version may not support this request (claude --version).",
+        hint: "Nothing was done. This version of Claude Code may not support the request (claude --version).",
         data: { request },
       });
     },
     closeInput: () => void stdin.end(),
     signal: (signal: "SIGINT" | "SIGTERM") => void child.kill(signal),
-    /** Ends the process and everything it started with SIGKILL. */
+    /** Kills the process and everything it started. */
     kill: () => void program.release(),
     /** Resolves when the process and everything it started are gone and the last message was delivered. */
     ended,

@@ -13,7 +13,7 @@ import type {
   ClaudeTurn,
   GraceTimes,
 } from "./claude-process.ts";
-import { claudeArguments, claudeEnvironment, findProgram } from "./command-line.ts";
+import { claudeArguments, claudeEnvironment, findClaude } from "./command-line.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type RunningTurn, type TurnEnding, createCostMeter, createTurnKeeper } from "./turns.ts";
 import { TOO_LATE, within } from "../../../base/async.ts";
@@ -38,7 +38,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
   });
   const connection = openConnection(
     {
-      program: findProgram(options.command, env),
+      program: findClaude(options.command, env),
       args: claudeArguments(options),
       cwd: existingFolder(options.cwd),
       env: claudeEnvironment(env),

@@ -57,14 +57,14 @@ async function runInTerminal(
   { command, args, cwd }: ResumeCommand,
   { conversation }: DiscoveredSession,
 ): Promise<number> {
-  const { claudeEnvironment, findProgram } = await import("../../../claude/runner/process/command-line.ts");
+  const { claudeEnvironment, findClaude } = await import("../../../claude/runner/process/command-line.ts");
   // Marks every line in a chat's session, or a copy of one, as the chat's.
   const env = claudeEnvironment(
     conversation === undefined ? process.env : { ...process.env, [RUN_KIND_VARIABLE]: "chat" },
   );
   // Any other session is a person's, not an agent's.
   if (conversation === undefined) delete env["CLAUDE_CODE_ENTRYPOINT"];
-  const child = nodeChildProcess().spawn(findProgram(command, process.env), args, { cwd, env, stdio: "inherit" });
+  const child = nodeChildProcess().spawn(findClaude(command, process.env), args, { cwd, env, stdio: "inherit" });
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on("SIGINT", ignore);
   for (const signal of PASSED_ON) process.on(signal, pass);

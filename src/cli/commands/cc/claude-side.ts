@@ -1,6 +1,6 @@
 /**
- * What the `cc` commands share: the Claude Code side of the agent, the folder, a progress line, and texts about a
- * session, which callers make printable.
+ * Shared by the `cc` commands: the Claude Code side of the agent, the folder, a progress line, and texts about a
+ * session. Callers must make these texts printable.
  */
 import { statSync } from "node:fs";
 import { resolve, sep } from "node:path";

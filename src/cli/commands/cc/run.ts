@@ -92,11 +92,11 @@ async function findPlace(side: ClaudeSide, { repo, resume, fork }: RunOptions): 
 
 /** Undefined for a full id that only Claude Code may know. */
 async function findNamed(side: ClaudeSide, id: string) {
-  const { isSessionId } = await import("../../../claude/runner/run-files.ts");
+  const { isNativeSessionId } = await import("../../../claude/runner/run-files.ts");
   try {
     return await side.find(id);
   } catch (error) {
-    if (error instanceof HoldfastError && error.kind === "not-found" && isSessionId(id)) return undefined;
+    if (error instanceof HoldfastError && error.kind === "not-found" && isNativeSessionId(id)) return undefined;
     throw error;
   }
 }
