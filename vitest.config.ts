@@ -32,5 +32,7 @@ export default defineConfig({
     sequence: { sequencer: LongFoldersFirst },
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // The default of 1 s is too short for a busy machine.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

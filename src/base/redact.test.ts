@@ -239,16 +239,15 @@ describe("redactText", () => {
   });
 
   it("takes linear time for long lines", () => {
-    // Quadratic time would take minutes to hours.
     for (const piece of ["a-", "a.", "eyJaaaaaaaa-", "://a:", "password ", "-----BEGIN ", "bearer "]) {
-      const text = piece.repeat(200_000);
-      expect(redactText(text)).toBe(text);
+      const text = piece.repeat(100_000);
+      expect(redactInTime(text)).toBe(text);
     }
     const run = "A1b2C3d4E5f6G7h8I9j0K1l2M3";
     for (const divider of [".", ":", ","]) {
-      const text = `${run}${divider}`.repeat(20_000);
-      expect(redactText(text)).toBe(`[redacted]${divider}`.repeat(20_000));
-      expect(redactText(`x://a.${text}`)).toContain(`x://a.${run}${divider}`);
+      const text = `${run}${divider}`.repeat(10_000);
+      expect(redactInTime(text)).toBe(`[redacted]${divider}`.repeat(10_000));
+      expect(redactInTime(`x://a.${text}`)).toContain(`x://a.${run}${divider}`);
     }
   });
 
@@ -261,9 +260,9 @@ describe("redactText", () => {
     "curl -u ",
     "code is 1",
     "x as the password ",
-  ])("takes linear time for a megabyte of %j", (piece) => {
-    const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
-    expect(redactText(text).length).toBeGreaterThan(0);
+  ])("takes linear time for 250 kB of %j", (piece) => {
+    const text = piece.repeat(Math.ceil(250_000 / piece.length));
+    expect(redactInTime(text).length).toBeGreaterThan(0);
   });
 
   it("takes linear time for any mixture of words and signs", () => {
@@ -282,7 +281,7 @@ describe("redactText", () => {
   });
 
   it.each(["sk-", "eyJ", "bearer ", "password=", "://a:"])("handles megabytes without a break after %j", (start) => {
-    const text = `${start}${"a".repeat(10_000_000)}`;
+    const text = `${start}${"a".repeat(2_000_000)}`;
     expect(redactText(text).length).toBeGreaterThan(text.length - 10_000);
   });
 
@@ -297,6 +296,14 @@ describe("redactText", () => {
     });
   });
 });
+
+/** Linear time takes well under a second for 200 kB, quadratic time a quarter of a minute or more. */
+function redactInTime(text: string): string {
+  const started = performance.now();
+  const redacted = redactText(text);
+  expect(performance.now() - started).toBeLessThan(5000);
+  return redacted;
+}
 
 /** Letters and digits, the same on every run. */
 function random(length: number): string {

@@ -10,7 +10,7 @@ import { printableLine } from "../base/text.ts";
 import type { Environment } from "../config/layout.ts";
 import type { LanguageModel, TextAnswer, TextRequest } from "../models/language-model.ts";
 import { RUN_KIND_VARIABLE } from "./attribution.ts";
-import { claudeEnvironment, findProgram } from "./runner/process/command-line.ts";
+import { claudeEnvironment, findClaude } from "./runner/process/command-line.ts";
 import { type LeashedProgram, startOnLeash } from "./runner/process/leash.ts";
 
 export interface AskClaudeOptions {
@@ -33,7 +33,7 @@ export function claudeAsModel({ command, env, model = DEFAULT_MODEL }: AskClaude
     generateText: async (request) => {
       request.signal?.throwIfAborted();
       const program = startOnLeash({
-        program: findProgram(command, env),
+        program: findClaude(command, env),
         args: askArguments(model, request),
         cwd: tmpdir(),
         env: askEnvironment(env, request),

@@ -172,7 +172,9 @@ async function runRound(episode: Episode, kill: Kill): Promise<RoundOutcome> {
   const random = createRandom(episode.seed, "round", episode.rounds);
   // Work on the session that the previous kill has hit.
   const leanKey = tearFirst ? await tornSession(episode) : kill.before && episode.lastKey;
-  const hit = tearFirst || leaveLocks ? 1 : random.whole(1, MAX_HIT);
+  // What an earlier kill or a torn line leaves is met only once.
+  const isMetOnce = tearFirst || leaveLocks || kill.before !== undefined;
+  const hit = isMetOnce ? 1 : random.whole(1, MAX_HIT);
   const killAfterMs = point === undefined ? random.fraction() * MAX_KILL_MS : undefined;
   const dieAt = point === undefined ? undefined : { point, hit };
   const { killed, journal } = await runChild(

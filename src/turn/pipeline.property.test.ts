@@ -34,7 +34,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 it("loses nothing, repeats nothing and keeps the order", { timeout: 120_000 }, async () => {
   onTestFinished(() => installFaultAction(undefined));
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 30 }), playAndCheck), {
-    numRuns: 12,
+    numRuns: 8,
     interruptAfterTimeLimit: 60_000,
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Store, StoreChange } from "../../src/store/store.ts";
 import { draft } from "./inbox-suite.ts";
 import { acquire } from "./leases-suite.ts";
@@ -39,12 +39,12 @@ export function describeChanges(makeStore: MakeStore): void {
       const { store } = fixture;
       const { heard, changes, stop } = collect(store);
       await changeEverything(store);
-      await vi.waitFor(() => expect(EXPECTED.every(([what, key]) => heard(what, key))).toBe(true));
+      await expect.poll(() => EXPECTED.every(([what, key]) => heard(what, key))).toBe(true);
       changes.length = 0;
       await store.delete("one");
       await store.handoffs.delete("five");
-      await vi.waitFor(() => expect(heard("entry", "agent:main:one")).toBe(true));
-      await vi.waitFor(() => expect(heard("handoff", "agent:main:five")).toBe(true));
+      await expect.poll(() => heard("entry", "agent:main:one")).toBe(true);
+      await expect.poll(() => heard("handoff", "agent:main:five")).toBe(true);
       stop();
       changes.length = 0;
       await put(store, "one", entry("s-2"));
@@ -56,13 +56,13 @@ export function describeChanges(makeStore: MakeStore): void {
       const second = await fixture.reopen();
       const { changes, heard } = collect(fixture.store);
       await changeEverything(second);
-      await vi.waitFor(() => expect(EXPECTED.every(([what, key]) => heard(what, key))).toBe(true), 10_000);
+      await expect.poll(() => EXPECTED.every(([what, key]) => heard(what, key))).toBe(true);
       changes.length = 0;
       await second.delete("one");
       await second.handoffs.delete("five");
-      await vi.waitFor(() => expect(heard("handoff", "agent:main:five")).toBe(true), 10_000);
+      await expect.poll(() => heard("handoff", "agent:main:five")).toBe(true);
       await put(second, "later", entry("s-3"));
-      await vi.waitFor(() => expect(heard("entry", "agent:main:later")).toBe(true), 10_000);
+      await expect.poll(() => heard("entry", "agent:main:later")).toBe(true);
     });
 
     it("reports neither refused changes nor earlier ones", async () => {
@@ -76,7 +76,7 @@ export function describeChanges(makeStore: MakeStore): void {
       await store.handoffs.delete("none");
       await expect(store.handoffs.update("wrong", () => 5n)).rejects.toThrow("JSON");
       await put(store, "after", entry("s-1"));
-      await vi.waitFor(() => expect(changes).not.toEqual([]));
+      await expect.poll(() => changes).not.toEqual([]);
       expect(new Set(changes.map((change) => change.key))).toEqual(new Set(["agent:main:after"]));
     });
 
@@ -88,7 +88,7 @@ export function describeChanges(makeStore: MakeStore): void {
       });
       const { heard } = collect(store);
       await put(store, "one", entry("s-1"));
-      await vi.waitFor(() => expect(heard("entry", "agent:main:one")).toBe(true));
+      await expect.poll(() => heard("entry", "agent:main:one")).toBe(true);
     });
   });
 }

@@ -8,7 +8,8 @@ import { STORE_KINDS } from "../support/agent-home.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const CHILD = programFile("crash-child");
-const ROUNDS = 210;
+/** Enough for every fault point of both stores; `npm run soak` kills thousands of times. */
+const ROUNDS = 80;
 const PATIENCE_MS = 180_000;
 
 describe("processes killed while working", () => {
@@ -21,7 +22,7 @@ describe("processes killed while working", () => {
       const result = await runCrashRounds(options);
 
       expect(result.failures).toEqual([]);
-      expect(result.kills).toBeGreaterThanOrEqual(200);
+      expect(result.kills).toBeGreaterThanOrEqual(75);
       expect(result.random).toBeGreaterThan(0);
       expect(result.powerCuts).toBeGreaterThan(0);
       expect(result.acknowledged).toBeGreaterThan(result.kills);

@@ -1,6 +1,6 @@
 /**
  * Callers get their answer even if another process has the session: two commands, a command and a gateway, two
- * gateways on one home.
+ * gateways on one home. They mostly wait, so two tests run at a time.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
@@ -66,7 +66,7 @@ const answered = (text: string): Record<string, unknown> => ({
 });
 
 describe.each(STORE_KINDS)("while a command holds the session (%s)", (kind) => {
-  it("another command gets its answer, its failure or its timeout", async () => {
+  it.concurrent("another command gets its answer, its failure or its timeout", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
     await using busy = await startBusy(home, ["--local"]);
@@ -86,7 +86,7 @@ describe.each(STORE_KINDS)("while a command holds the session (%s)", (kind) => {
     expect(toldBy(failure)).toEqual(toldBy(own));
   });
 
-  it("every line of a conversation is answered", async () => {
+  it.concurrent("every line of a conversation is answered", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
     await using _busy = await startBusy(home, ["--local"]);
@@ -99,7 +99,7 @@ describe.each(STORE_KINDS)("while a command holds the session (%s)", (kind) => {
   });
 });
 
-describe.each([
+describe.concurrent.each([
   ["a command beside a gateway", [], ["--local"]],
   ["a gateway beside a command", ["--local"], []],
 ] as const)("%s", (_who, theirs, ours) => {
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-it("one of two gateways delivers the other's answer", async () => {
+it.concurrent("one of two gateways delivers the other's answer", async () => {
   await using house = await createChatHome({ gateway: { channels: false }, started: false });
   await house.start({ connected: false });
   const sessionKey = "agent:main:main";
@@ -134,7 +134,7 @@ it("one of two gateways delivers the other's answer", async () => {
   expect(await house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);
 });
 
-it("a person has the same session with and without the gateway", async () => {
+it.concurrent("a person has the same session with and without the gateway", async () => {
   await using home = await temporaryFolder();
   const channels = { telegram: { default: { agent: "desk", allowFrom: ["*"] }, off: { enabled: false } } };
   const config = { agents: { main: {}, desk: {} }, channels };

@@ -88,14 +88,9 @@ async function goesOn(args: string[], meanwhile: (sessionId: string) => Promise<
   await claude.empty();
 }
 
-it("an idle session of ours is continued", { timeout: 60_000 }, async () => {
+it("an idle session of ours is continued; a task that does not fit it is queued", { timeout: 60_000 }, async () => {
   await goesOn([], async (sessionId) => {
     expect(await decideByMcp(TASK)).toMatchObject({ action: "continue", sessionId });
-  });
-});
-
-it("a task that does not fit an idle session of ours is queued", { timeout: 60_000 }, async () => {
-  await goesOn([], async (sessionId) => {
     const other = "Translate the marketing copy to Japanese";
     const waits = { action: "queue", sessionId };
     expect((await cc("select", other, "--json")).json()).toMatchObject(waits);

@@ -67,7 +67,8 @@ describe("a channel that does not connect", () => {
   });
 });
 
-describe("a channel that was connected", () => {
+// They mostly wait.
+describe.concurrent("a channel that was connected", () => {
   it("goes down and comes back: messages from both sides arrive", async () => {
     await using house = await createChatHome({ gateway: { clock: hastyClock } });
     const { telegram } = house;

@@ -358,6 +358,7 @@ function environment(): NodeJS.ProcessEnv {
     HOME: world.join("."),
     HOLDFAST_HOME: world.home,
     CLAUDE_CONFIG_DIR: world.claudeHome,
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
   };
 }
 

@@ -53,7 +53,8 @@ describe("the usual port in use", () => {
   });
 });
 
-describe("a home that disappears", () => {
+// They mostly wait.
+describe.concurrent("a home that disappears", () => {
   it("ends its gateway, which does not recreate it", async () => {
     await using folder = await temporaryFolder();
     const home = folder.join("home");

@@ -18,7 +18,7 @@ const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const PATIENCE_MS = 20_000;
 
 /** Where nothing can be mounted, the same is tried with injected errors. */
-describe.skipIf(!canMount())("a full disk", () => {
+describe.skipIf(!canMount())("a full disk", { concurrent: true }, () => {
   it("leaves messages at Telegram, reports it, and answers everything once there is space", async () => {
     await using disk = await smallDisk(16);
     await using house = await createChatHome({ home: join(disk.path, "home"), gateway: { clock: hastyClock } });

@@ -92,7 +92,7 @@ async function homeOfMain(said: readonly string[]): Promise<TemporaryFolder> {
 
 async function talk(said: readonly string[]): Promise<string> {
   const { path: home } = await temporaryFolder();
-  for (const text of said) await runCli(["agent", "--local", "-m", text], { home });
+  await runCli(["chat", "--local", "--session", "main"], { home, input: `${said.join("\n")}\n` });
   return home;
 }
 

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { hostname } from "node:os";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -114,8 +115,9 @@ export function childArguments<Program extends keyof ChildTasks>(
   return [fileURLToPath(new URL(`./${program}-child.ts`, import.meta.url)), JSON.stringify(task)];
 }
 
-/** In a program: its own task. */
+/** In a program: its own task. Saves the compiled code first: a killed process saves none when it ends. */
 export function childTask<Program extends keyof ChildTasks>(_program: Program): ChildTasks[Program] {
+  flushCompileCache();
   return JSON.parse(process.argv[2] ?? "") as ChildTasks[Program];
 }
 

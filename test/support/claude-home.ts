@@ -60,6 +60,8 @@ export async function createClaudeHome(api: Pick<FakeAnthropic, "url">): Promise
     // Processes are short-lived: garbage collection and optimization would not pay off.
     BUN_JSC_useGC: "0",
     BUN_JSC_useDFGJIT: "0",
+    // The MCP bridge and hooks that Claude Code starts.
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
     [MARK]: mark,
   };
   await createRepo(repo, { PATH: env.PATH, HOME: env.HOME });
