@@ -82,6 +82,30 @@ export const CC_COMMANDS: readonly Command[] = [
     run: async ([id = ""], options) => await (await import("./commands/cc/info.ts")).showNative(id, options),
   }),
   defineCommand({
+    name: "cc show",
+    onlyReads: true,
+    arguments: ["<id>"],
+    summary: "read the conversation of one session, secrets redacted",
+    options: {
+      ...COMMON,
+      limit: { type: "count", value: "n", description: "how many messages from the end (default: 50)" },
+      all: { type: "flag", description: "all messages and tool output" },
+    },
+    run: async ([id = ""], options) => await (await import("./commands/cc/show.ts")).showNativeSession(id, options),
+  }),
+  defineCommand({
+    name: "cc export",
+    onlyReads: true,
+    arguments: ["<id>"],
+    summary: "write the conversation of one session to a file or stdout, secrets redacted",
+    options: {
+      ...AGENT,
+      format: { type: "text", choices: ["md", "html", "jsonl"], description: "md, html or jsonl (default: md)" },
+      output: { type: "text", value: "file", description: "write to this file" },
+    },
+    run: async ([id = ""], options) => await (await import("./commands/cc/show.ts")).exportNativeSession(id, options),
+  }),
+  defineCommand({
     name: "cc status",
     onlyReads: true,
     arguments: ["[repo]"],

@@ -10,7 +10,7 @@ import { closestMatch } from "../base/text.ts";
 export interface Command {
   /** `sessions` or `sessions show`. */
   readonly name: string;
-  /** In the order of the command line: `<required>`, `[optional]`, `[many...]`. */
+  /** In the order of the command line: `<required>`, `[optional]`, `[many...]`, `<many...>`. */
   readonly arguments: readonly string[];
   readonly summary: string;
   readonly options: OptionSpecs;
@@ -61,6 +61,8 @@ export function defineCommand<const Specs extends OptionSpecs>(command: {
   options?: Specs | undefined;
   /** Default: false. */
   onlyReads?: boolean | undefined;
+  /** `-word` is an argument, not an option. Default: false. */
+  takesMinusWords?: boolean | undefined;
   run: (given: readonly string[], options: Given<Specs>) => Promise<void>;
 }): Command {
   const { name, arguments: args = [], summary, options = {}, onlyReads = false } = command;
@@ -71,7 +73,8 @@ export function defineCommand<const Specs extends OptionSpecs>(command: {
     options,
     onlyReads,
     run: async (line) => {
-      const { positionals, values } = parseLine(name, line, options);
+      const words = command.takesMinusWords === true ? minusWordsLast(line, options) : line;
+      const { positionals, values } = parseLine(name, words, options);
       checkArguments(name, args, positionals);
       await command.run(positionals, toGiven(options, values) as Given<Specs>);
     },
@@ -113,6 +116,15 @@ function joinNegativeValues(line: readonly string[], specs: OptionSpecs): string
   return joined;
 }
 
+/** Behind `--`, where nothing is an option. */
+function minusWordsLast(line: readonly string[], specs: OptionSpecs): string[] {
+  const end = line.includes("--") ? line.indexOf("--") : line.length;
+  const isMinusWord = (word: string, index: number): boolean =>
+    index < end && /^-[^-]/.test(word) && optionTakingValue(line[index - 1], specs) === undefined;
+  const others = line.slice(0, end).filter((word, index) => !isMinusWord(word, index));
+  return [...others, "--", ...line.filter(isMinusWord), ...line.slice(end + 1)];
+}
+
 /** The option that the word names, if the next word is its value. */
 export function optionTakingValue(word: string | undefined, specs: OptionSpecs): string | undefined {
   return Object.entries(specs).find(
@@ -146,7 +158,7 @@ function checkArguments(command: string, expected: readonly string[], given: rea
   if (missing !== undefined) {
     throw new HoldfastError("usage", "missing-argument", `missing required argument ${missing}`, { hint });
   }
-  if (given.length > expected.length && expected.at(-1)?.endsWith("...]") !== true) {
+  if (given.length > expected.length && !/\.\.\.[\]>]$/.test(expected.at(-1) ?? "")) {
     const extra = given[expected.length];
     throw new HoldfastError("usage", "unexpected-argument", `unexpected argument '${extra}'`, { hint });
   }

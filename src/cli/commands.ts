@@ -4,6 +4,8 @@ import { CC_COMMANDS, CLAUDE_HOOK_COMMANDS, HANDOFF_COMMANDS, HOOK_COMMANDS } fr
 import { type Command, type OptionSpecs, defineCommand, AGENT, JSON_OUTPUT } from "./command.ts";
 import { GATEWAY_COMMANDS } from "./gateway-commands.ts";
 
+const SEARCH_PLACES = ["chats", "claude", "memory"] as const;
+
 const SESSION_COMMAND = {
   ...JSON_OUTPUT,
   ...AGENT,
@@ -111,7 +113,11 @@ export const COMMANDS: readonly Command[] = [
     summary: "write a conversation to a file or stdout, secrets redacted",
     options: {
       ...SESSION_COMMAND,
-      format: { type: "text", choices: ["md", "jsonl", "json"], description: "md, jsonl or json (default: md)" },
+      format: {
+        type: "text",
+        choices: ["md", "html", "jsonl", "json"],
+        description: "md, html, jsonl or json (default: md)",
+      },
       output: { type: "text", value: "file", description: "write to this file" },
       noRedact: { type: "flag", isRisky: true, description: "do not redact secrets" },
     },
@@ -136,6 +142,35 @@ export const COMMANDS: readonly Command[] = [
       follow: { type: "flag", description: "keep printing new entries" },
     },
     run: async ([session], options) => await (await import("./commands/history.ts")).showHistory(session, options),
+  }),
+  defineCommand({
+    name: "search",
+    onlyReads: true,
+    takesMinusWords: true,
+    arguments: ["<words...>"],
+    summary: "find chats, Claude Code sessions and memory files by what was said and done",
+    options: {
+      ...JSON_OUTPUT,
+      repo: { type: "text", value: "path", description: "only what was said in this folder or below" },
+      agent: { type: "text", value: "id", description: "only sessions and memory of this agent" },
+      in: { type: "text", choices: SEARCH_PLACES, description: "only chats, claude (Claude Code) or memory" },
+      since: { type: "text", value: "time", description: "only since this time, e.g. 2d, 12h or 2026-11-15" },
+      role: { type: "text", choices: ["user", "agent"], description: "only what people (user) or agents said" },
+      file: { type: "text", value: "path", description: "only sessions that changed this file" },
+      limit: { type: "count", value: "n", description: "maximum number of results (default: 10)" },
+    },
+    run: async (words, options) => await (await import("./commands/search.ts")).search(words, options),
+  }),
+  defineCommand({
+    name: "blame",
+    onlyReads: true,
+    arguments: ["<file[:line]>"],
+    summary: "show which sessions changed a file or a line, newest first, and the prompts that led to it",
+    options: {
+      ...JSON_OUTPUT,
+      limit: { type: "count", value: "n", description: "maximum number of sessions (default: 10)" },
+    },
+    run: async ([place = ""], options) => await (await import("./commands/blame.ts")).blame(place, options),
   }),
   ...GATEWAY_COMMANDS,
   ...CC_COMMANDS,

@@ -12,6 +12,8 @@ const OVERVIEW: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Look back": {
     sessions: "list sessions; show, rename, reset, export or archive one",
     "history [session]": "read a conversation",
+    "search <words>": "find chats, Claude Code sessions and memory",
+    "blame <file>": "which sessions changed a file, and why",
     handoff: "notes that one conversation leaves for the next",
   },
   "Claude Code": {
@@ -46,6 +48,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   handoff: ["holdfast handoff list", "holdfast handoff show --session garden"],
   history: ["holdfast history", "holdfast history garden --limit 10", "holdfast history --follow"],
   hooks: ["holdfast hooks list", "holdfast hooks install claude-code"],
+  search: ["holdfast search retry queue", 'holdfast search "rate limit" -redis --in claude --since 7d'],
   sessions: ["holdfast sessions", "holdfast sessions show garden", "holdfast sessions export garden --format md"],
 };
 

@@ -161,12 +161,19 @@ const REFRESH_MS = 1000;
 
 function createMemorySearcher(agent: AgentHandle, openIndex: () => Promise<SearchIndex>): SearchMemory {
   const turns = createKeyedMutex();
-  return async ({ text, maxResults, minScore }) => {
-    const [{ searchMemory }, index] = await Promise.all([import("../memory/search-results.ts"), openIndex()]);
-    const { agentId, workspace } = agent;
+  return async ({ sessionKey, ...query }) => {
+    const [{ searchRecall }, index, all] = await Promise.all([
+      import("../memory/search-results.ts"),
+      openIndex(),
+      agent.store.windows(sessionKey),
+    ]);
+    const { agentId, workspace, sessionsFolder, archiveFolder } = agent;
+    // The agent has the current window before it.
+    const windows = all.filter(({ closedAt }) => closedAt !== undefined).map(({ sessionId }) => sessionId);
     return await turns.run("refresh", async () => {
-      await index.refresh({ sources: { agents: [{ agentId, workspace }] }, budgetMs: REFRESH_MS });
-      return searchMemory(index, { text, agentId, maxResults, minScore });
+      const sources = { agents: [{ agentId, workspace, sessionsFolder, archiveFolder }] };
+      await index.refresh({ sources, budgetMs: REFRESH_MS });
+      return searchRecall(index, { ...query, agentId, windows });
     });
   };
 }

@@ -17,6 +17,7 @@ import type { DraftRequest } from "../turn/reply/draft-replies.ts";
 import { createAgentPool, requireAgent } from "./agent-pool.ts";
 import { type OpenChannelsOptions, createChannelPool } from "./channels.ts";
 import { type ClaudeSide, openClaudeSide } from "./claude.ts";
+import { createLiveSearch } from "./search.ts";
 import { foldersWithin, sweepFolder } from "../base/files.ts";
 import type { OutboxDraft } from "../store/queues.ts";
 
@@ -76,6 +77,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     return await draftReplies({ ...request, capabilities });
   };
   const closing = new AbortController();
+  const search = createLiveSearch({ ...common, config });
 
   return {
     home,
@@ -88,6 +90,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     channels,
     pipeline,
     claude,
+    search,
     draftMessage: async ({ payload, target, idempotencyKey: turnId, workspace }) =>
       await draft({ payloads: [payload], target, turnId, workspace }),
     resetSession: async (agentId, sessionKey, { expectedSessionId }) => {
@@ -105,6 +108,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     start: async () => {
       await pipeline.start();
       void afterStart(agents.opened(), logger);
+      if (execution === "thread") search.start();
       await channels.start(async (message) => await pipeline.admit(message));
     },
     close: async () => {
@@ -113,6 +117,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
       await channels.stop();
       closing.abort();
       await captureLast(agents.opened(), logger);
+      await search.close();
       await agents.close();
       for (const side of sides.values()) side.close();
     },

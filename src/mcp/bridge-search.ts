@@ -11,7 +11,7 @@ import type { SearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
 import type { McpParts } from "./bridge-parts.ts";
 import { findConversation } from "./privacy.ts";
-import type { SessionHit, SessionResult } from "../memory/search-results.ts";
+import type { SessionHit, SessionResult } from "../memory/search.ts";
 import { createKeyedMutex } from "../base/async.ts";
 
 export type BridgeSearch = ReturnType<typeof createBridgeSearch>;
@@ -55,13 +55,8 @@ export function createBridgeSearch(parts: McpParts) {
       const query = { text, agentId: parts.agentId, maxResults, minScore };
       return await refreshed(sources, (index) => searchMemory(index, query));
     },
-    sessions: async (wanted: SessionSearchQuery): Promise<SessionSearchResult> => {
-      const { text, limit, includeNative, role, since } = wanted;
-      const [{ searchSessions }, { sessions }, chats] = await Promise.all([
-        import("../memory/search-results.ts"),
-        parts.claude.discover(parts.repoPath),
-        chatWindows(parts),
-      ]);
+    sessions: async ({ text, limit, includeNative, role, since }: SessionSearchQuery): Promise<SessionSearchResult> => {
+      const [{ sessions }, chats] = await Promise.all([parts.claude.discover(parts.repoPath), chatWindows(parts)]);
       const visible = sessions.filter(({ agentId }) =>
         agentId === undefined ? includeNative : agentId === parts.agentId,
       );
@@ -73,7 +68,7 @@ export function createBridgeSearch(parts: McpParts) {
       const native = { kinds: ["native"], sessionIds: visible.map(({ sessionId }) => sessionId), repoRoots } as const;
       const own = { kinds: ["transcript"], sessionIds: chats } as const;
       return await refreshed(sources, (index) => {
-        const results = [native, own].map((filter) => searchSessions(index, { ...query, ...filter }));
+        const results = [native, own].map((filter) => index.sessions({ ...query, ...filter }));
         const hits = results.flatMap((result) => result.sessions).sort((a, b) => b.score - a.score);
         const note = (results.find((result) => result.sessions.length > 0) ?? results[0])?.note;
         return { hits: hits.slice(0, limit), sessions: visible, note };

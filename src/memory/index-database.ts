@@ -20,6 +20,8 @@ import {
 import { findDatabaseDamage, isDatabaseDamage, noteAsLeft, openDerived } from "../base/derived-database.ts";
 
 export interface IndexDatabase extends Pick<SqliteConnection, "all" | "get" | "run" | "transaction" | "close"> {
+  /** Words that are certainly in the vocabulary. Only a cache. */
+  knownWords(): Set<string>;
   /** Creates a new file if the current one was removed or replaced. */
   reopenIfReplaced(): Promise<void>;
   /** Creates a new file if `error` means that this one is damaged. */
@@ -54,7 +56,16 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
     get: <Row>(sql: string, ...values: SQLInputValue[]) => attempt((sqlite) => sqlite.get<Row>(sql, ...values)),
     run: (sql, ...values) => attempt((sqlite) => sqlite.run(sql, ...values)),
-    transaction: (task) => attempt((sqlite) => sqlite.transaction(task)),
+    knownWords: () => connection.knownWords,
+    transaction: (task) =>
+      attempt((sqlite) => {
+        try {
+          return sqlite.transaction(task);
+        } catch (error) {
+          connection.knownWords.clear();
+          throw error;
+        }
+      }),
     reopenIfReplaced: async () => {
       if (inodeOf(path) !== connection.inode) await reopen();
     },
@@ -86,6 +97,7 @@ const INDEX_ROLE: DatabaseRole = {
 interface Connection {
   database: DatabaseSync;
   sqlite: SqliteConnection;
+  knownWords: Set<string>;
   inode: number | undefined;
 }
 
@@ -99,7 +111,7 @@ async function openOrRebuild(path: string, logger: Logger, damagedInode?: number
     if (before !== undefined && before.ino !== inode) {
       logger.warn("the search index cannot be used and is built again", { path });
     }
-    return { database, sqlite: wrapConnection(database, path, INDEX_ROLE), inode };
+    return { database, sqlite: wrapConnection(database, path, INDEX_ROLE), knownWords: new Set(), inode };
   });
 }
 
@@ -115,7 +127,7 @@ function openFile(path: string, replace: boolean): DatabaseSync {
         database.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID,
       check: (database) => {
         // Fails if a table is missing.
-        database.prepare("SELECT 1 FROM sources, words, fragments LIMIT 1").get();
+        database.prepare("SELECT 1 FROM sources, words, spellings, vocabulary, edits LIMIT 1").get();
         return findDatabaseDamage(database);
       },
       replace,
@@ -136,7 +148,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Increased when the same files would be indexed differently. */
-const INDEX_VERSION = 1;
+const INDEX_VERSION = 2;
 
 /** "HFSx" in SQLite's header identifies our file. */
 const APPLICATION_ID = 0x48465378;
@@ -148,11 +160,19 @@ export function passageId(sourceId: number, place: number): number {
   return sourceId * 2 ** PASSAGE_BITS + place;
 }
 
+export function sourceOf(id: number): number {
+  return Math.floor(id / 2 ** PASSAGE_BITS);
+}
+
+/** The place of the text about a session; its passages follow. */
+export const ABOUT_PLACE = 0;
 export const MAX_PASSAGES = 2 ** PASSAGE_BITS - 1;
 
 /**
- * - `words`: whole words, stemmed, without accents. `parts` holds extra words for the tokenizer (`query.ts`).
- * - `fragments`: trigrams without positions. A match is checked against the text.
+ * - `words`: stemmed, without accents, one column per kind of text because they count differently. `parts` holds
+ *   extra words for the tokenizer (`query.ts`). Place 0 of a source is about the session: title, branch, files.
+ * - `vocabulary`, `spellings`: each distinct word once, with trigrams, for parts of words and typos.
+ * - `edits`: which prompt (a passage id) led to a change of a file.
  */
 const SCHEMA = `
   CREATE TABLE sources (
@@ -173,6 +193,11 @@ const SCHEMA = `
     lines INTEGER NOT NULL,
     passages INTEGER NOT NULL,
     folder TEXT,
+    branch TEXT,
+    title TEXT,
+    title_rank INTEGER NOT NULL DEFAULT 0,
+    last_prompt INTEGER,
+    last_at INTEGER,
     damaged_lines INTEGER NOT NULL,
     skipped_lines INTEGER NOT NULL,
     UNIQUE (path, holder)
@@ -183,6 +208,14 @@ const SCHEMA = `
     folder TEXT NOT NULL,
     PRIMARY KEY (source_id, folder)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE edits (
+    source_id INTEGER NOT NULL REFERENCES sources (id),
+    path TEXT NOT NULL,
+    prompt_id INTEGER NOT NULL,
+    at INTEGER,
+    PRIMARY KEY (source_id, path, prompt_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX edits_by_path ON edits (path);
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     role TEXT,
@@ -195,10 +228,11 @@ const SCHEMA = `
     text TEXT NOT NULL
   ) STRICT;
   CREATE VIRTUAL TABLE words USING fts5 (
-    text, parts, content = '', contentless_delete = 1, tokenize = "porter unicode61 remove_diacritics 2"
+    said, parts, tools, about, content = '', contentless_delete = 1, tokenize = "porter unicode61 remove_diacritics 2"
   );
-  CREATE VIRTUAL TABLE fragments USING fts5 (
-    text, content = '', contentless_delete = 1, detail = none, tokenize = "trigram"
+  CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE) STRICT;
+  CREATE VIRTUAL TABLE spellings USING fts5 (
+    word, content = '', columnsize = 0, detail = none, tokenize = "trigram"
   );
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${INDEX_VERSION};

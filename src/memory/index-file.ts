@@ -1,18 +1,20 @@
 /**
  * Reads one file into the index, starting where the last read ended if the file still begins with the same text.
- * Each transaction leaves a usable index and checks that the file's row is unchanged. If another process was faster,
- * it keeps the file.
+ * Each transaction leaves a usable index and checks that the rows of its files are unchanged. If another process was
+ * faster, it keeps the file.
  */
 import type { FileHandle } from "node:fs/promises";
 import { nodeCrypto } from "../base/builtin.ts";
 import { openNativeFile } from "../claude/native/layout.ts";
 import type { IndexDatabase } from "./index-database.ts";
-import { readSource, type ReadStep } from "./read-source.ts";
+import { readSource } from "./read-source.ts";
+import type { ReadStep } from "./read-step.ts";
 import { type SourceRow, addSource, addSteps, findSource, finishSource, removeSource } from "./source-rows.ts";
 import { type SourceFile, holderOf, lengthOf } from "./sources.ts";
 
 /** Incremented while files are read. */
 interface ReadCounts {
+  filesRead: number;
   bytesRead: number;
   damagedLines: number;
   skippedLines: number;
@@ -26,7 +28,7 @@ const BATCH_LINES = 5000;
 export async function indexFile(
   database: IndexDatabase,
   listed: SourceFile,
-  counts: ReadCounts,
+  { counts, queue }: { counts: ReadCounts; queue: CommitQueue },
   shouldStop: () => boolean,
 ): Promise<boolean> {
   await using handle = await openNativeFile(listed.path);
@@ -39,26 +41,26 @@ export async function indexFile(
   let row = goesOn ? known : undefined;
   let replaced = goesOn ? undefined : known;
 
-  const commit = async (steps: ReadStep[], done: boolean): Promise<boolean> => {
-    const end = steps.at(-1)?.end ?? row?.offset ?? 0;
-    const tail = await tailOf(handle, file, end);
-    const next = database.transaction(() => {
-      const current = findSource(database, file.path, holderOf(file));
-      const expected = row ?? replaced;
-      if (current?.id !== expected?.id || current?.offset !== expected?.offset) return undefined;
-      if (replaced !== undefined) removeSource(database, replaced);
-      const after = addSteps(database, row ?? addSource(database, file), steps, tail);
-      if (done) finishSource(database, after, file);
-      return after;
-    });
-    counts.bytesRead += next === undefined ? 0 : next.offset - (row?.offset ?? 0);
-    if (next === undefined) return false;
+  let bytesRead = 0;
+  /** Inside a transaction. False: another process has read the file meanwhile. */
+  const write = (steps: ReadStep[], tail: string, done: boolean): boolean => {
+    const current = findSource(database, file.path, holderOf(file));
+    const expected = row ?? replaced;
+    if (current?.id !== expected?.id || current?.offset !== expected?.offset) return false;
+    if (replaced !== undefined) removeSource(database, replaced);
+    const next = addSteps(database, row ?? addSource(database, file), steps, tail);
+    if (done) finishSource(database, next, file);
+    bytesRead += next.offset - (row?.offset ?? 0);
+    counts.bytesRead += next.offset - (row?.offset ?? 0);
+    if (done && bytesRead > 0) counts.filesRead += 1;
     counts.damagedLines += steps.filter(({ damaged }) => damaged).length;
     counts.skippedLines += steps.filter(({ skipped }) => skipped).length;
     row = next;
     replaced = undefined;
     return true;
   };
+  const tailAfter = async (steps: readonly ReadStep[]): Promise<string> =>
+    await tailOf(handle, file, steps.at(-1)?.end ?? row?.offset ?? 0);
 
   let batch: ReadStep[] = [];
   let characters = 0;
@@ -75,12 +77,45 @@ export async function indexFile(
     const isFull =
       characters >= BATCH_CHARACTERS || batch.length >= BATCH_LINES || step.end - batchStart >= BATCH_BYTES;
     if (!isFull) continue;
-    if (!(await commit(batch, false))) return true;
+    const tail = await tailAfter(batch);
+    queue.flush();
+    const full = batch;
+    if (!database.transaction(() => write(full, tail, false))) return true;
     [batch, characters, batchStart] = [[], 0, step.end];
     if (shouldStop()) return false;
   }
-  await commit(batch, true);
+  const tail = await tailAfter(batch);
+  queue.add(characters, () => void write(batch, tail, true));
   return true;
+}
+
+/** Writes several small files in one transaction. Committing each would take as long as reading them. */
+export interface CommitQueue {
+  add(characters: number, write: () => void): void;
+  flush(): void;
+}
+
+const MAX_QUEUED = 20;
+
+export function createCommitQueue(database: IndexDatabase): CommitQueue {
+  let waiting: (() => void)[] = [];
+  let size = 0;
+  const flush = (): void => {
+    const writes = waiting;
+    [waiting, size] = [[], 0];
+    if (writes.length === 0) return;
+    database.transaction(() => {
+      for (const write of writes) write();
+    });
+  };
+  return {
+    add: (characters, write) => {
+      waiting.push(write);
+      size += characters;
+      if (size >= BATCH_CHARACTERS || waiting.length >= MAX_QUEUED) flush();
+    },
+    flush,
+  };
 }
 
 /** True if the file still begins with the text that was read. Memory files are always read again. */

@@ -20,11 +20,10 @@ import { readArchive } from "../claude/archive/catalogue.ts";
 import { createNativeIndex } from "../claude/index/create-native-index.ts";
 import { claudeLayout } from "../config/layout.ts";
 import { openIndexDatabase } from "./index-database.ts";
-import { indexFile } from "./index-file.ts";
+import { createCommitQueue, indexFile } from "./index-file.ts";
 import { type SearchIndex, createSearchIndex } from "./search-index.ts";
 import { listSources } from "./list-sources.ts";
 import type { NativeSources, SearchSources } from "./sources.ts";
-import { searchSessions } from "./search-results.ts";
 
 const REPO = "/repos/shop";
 
@@ -89,7 +88,7 @@ describe("a session that Claude Code has deleted", () => {
     expect(await refreshed(home, index)).toMatchObject({ filesRead: 2 });
     expectFound();
     const query = { text: "heron", agentId: "main", repoRoots: [REPO] };
-    expect(searchSessions(index, query).sessions).toMatchObject([{ sessionId: SESSION, archived: true, found: 2 }]);
+    expect(index.sessions(query).sessions).toMatchObject([{ sessionId: SESSION, archived: true, found: 2 }]);
   });
 
   it("is visible to agents that could see the original", async () => {
@@ -260,8 +259,10 @@ describe("an original that is there", () => {
       await rename(`${path}.away`, path);
       // As if two processes had run, one before the original was removed.
       const database = await openIndexDatabase({ path: home.indexPath, logger: silentLogger });
-      const counts = { bytesRead: 0, damagedLines: 0, skippedLines: 0 };
-      for (const file of [...before, ...after]) await indexFile(database, file, counts, () => false);
+      const queue = createCommitQueue(database);
+      const counts = { filesRead: 0, bytesRead: 0, damagedLines: 0, skippedLines: 0 };
+      for (const file of [...before, ...after]) await indexFile(database, file, { counts, queue }, () => false);
+      queue.flush();
       database.close();
       expect(hits(index, "heron")).toHaveLength(2);
       if (!isBack) await rename(path, `${path}.away`);

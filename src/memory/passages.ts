@@ -5,6 +5,7 @@
 import { redactText } from "../base/redact.ts";
 
 export interface Passage {
+  /** `tool`: the calls of an answer. */
   role?: string | undefined;
   /** In ms. */
   at?: number | undefined;
@@ -30,6 +31,12 @@ const SHORT_FIELD = 200;
 export function entryPassages(text: string, place: Omit<Passage, "text">): Passage[] {
   const entryId = place.entryId === undefined ? {} : { entryId: redactText(place.entryId).slice(0, SHORT_FIELD) };
   return cutText(redactText(text).slice(0, ENTRY_LENGTH)).map((piece) => ({ ...place, ...entryId, text: piece }));
+}
+
+/** Undefined: unknown. The epoch itself also means unknown. */
+export function instant(timestamp: unknown): number | undefined {
+  const at = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  return Number.isNaN(at) || at === 0 ? undefined : at;
 }
 
 /** Cuts at the end of a paragraph, line, sentence or word, in this order of preference. */

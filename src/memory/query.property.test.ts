@@ -86,16 +86,17 @@ it("finds every passage by any run of characters that it holds", async () => {
 });
 
 it("parses words, phrases and exclusions", () => {
-  expect(parseQuery('fix "the build" -windows -"old tests" a-b "open')).toEqual({
+  expect(parseQuery('fix "the build" -windows -"old tests" a-b retr* "open')).toEqual({
     wanted: [
-      { text: "fix", exact: false },
-      { text: "the build", exact: true },
-      { text: "a-b", exact: false },
-      { text: "open", exact: true },
+      { text: "fix", exact: false, prefix: false },
+      { text: "the build", exact: true, prefix: false },
+      { text: "a-b", exact: false, prefix: false },
+      { text: "retr", exact: false, prefix: true },
+      { text: "open", exact: true, prefix: false },
     ],
     unwanted: [
-      { text: "windows", exact: false },
-      { text: "old tests", exact: true },
+      { text: "windows", exact: false, prefix: false },
+      { text: "old tests", exact: true, prefix: false },
     ],
   });
 });

@@ -1,12 +1,14 @@
 /**
- * Translates a query into expressions for SQLite's full-text search. Every term is quoted, so no character is taken
- * for an operator. All words must match; `"exact phrase"` keeps them in order, `-word` excludes passages.
+ * Turns what people type into expressions for SQLite's full-text search. Every term is quoted, so no character is taken
+ * for an operator. `"exact phrase"` keeps words in order, `-word` excludes passages, `word*` finds its beginnings.
  */
 
 export interface QueryTerm {
   text: string;
   /** A quoted phrase. */
   exact: boolean;
+  /** Also words that begin with it. */
+  prefix: boolean;
 }
 
 export interface ParsedQuery {
@@ -17,62 +19,84 @@ export interface ParsedQuery {
 const MAX_QUERY = 2000;
 const MAX_TERMS = 24;
 const MAX_TERM = 200;
-const MAX_GRAMS = 48;
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what this takes out
 const CONTROL = /[\u0000-\u001f\u007f]/g;
 const TERM = /(?<![^\s])(-?)"([^"]*)"?|(\S+)/gu;
+const PREFIX = /^([\p{L}\p{N}_./-]*[\p{L}\p{N}])\*$/u;
 
 export function parseQuery(text: string): ParsedQuery {
   const query: ParsedQuery = { wanted: [], unwanted: [] };
   const cleaned = text.slice(0, MAX_QUERY).toWellFormed().replace(CONTROL, " ");
   for (const [, minus, quoted, plain] of cleaned.matchAll(TERM)) {
     const isNegated = quoted === undefined ? /^-[\p{L}\p{N}]/u.test(plain ?? "") : minus === "-";
-    const term = (quoted ?? (isNegated ? plain?.slice(1) : plain) ?? "").trim().slice(0, MAX_TERM).toWellFormed();
+    const given = (quoted ?? (isNegated ? plain?.slice(1) : plain) ?? "").trim().slice(0, MAX_TERM).toWellFormed();
+    const start = quoted === undefined ? PREFIX.exec(given)?.[1] : undefined;
+    const term = start ?? given;
     if (term === "" || query.wanted.length + query.unwanted.length >= MAX_TERMS) continue;
-    (isNegated ? query.unwanted : query.wanted).push({ text: term, exact: quoted !== undefined });
+    const parsed = { text: term, exact: quoted !== undefined, prefix: start !== undefined };
+    (isNegated ? query.unwanted : query.wanted).push(parsed);
   }
   return query;
 }
 
-/** Expression for the table of words. Undefined: the query has no word. */
-export function wordsExpression({ wanted, unwanted }: ParsedQuery, join: "AND" | "OR"): string | undefined {
-  const positive = wanted.flatMap((term) => termExpression(term) ?? []);
-  // A term without a word can only be found by its characters. Ignoring it would match too much.
-  if (positive.length === 0 || (join === "AND" && positive.length < wanted.length)) return undefined;
-  const negative = unwanted.flatMap((term) => termExpression(term) ?? []);
-  const all = `(${positive.join(` ${join} `)})`;
-  return negative.length === 0 ? all : `${all} NOT (${negative.join(" OR ")})`;
+/** The terms that carry meaning. If there are none, all of them. */
+export function tellingTerms({ wanted }: ParsedQuery): QueryTerm[] {
+  const telling = wanted.filter(({ text, exact }) => exact || !COMMON_WORDS.has(bare(text)));
+  return telling.length === 0 ? wanted : telling;
 }
 
-export function isSearchable(query: ParsedQuery): boolean {
-  return wordsExpression(query, "OR") !== undefined || fragmentsExpression(query, "OR") !== undefined;
+function bare(text: string): string {
+  return text.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
 }
 
-function termExpression({ text, exact }: QueryTerm): string | undefined {
+const COMMON_WORDS: ReadonlySet<string> = new Set(
+  (
+    "a about again all also am an and any are as at be because been before but by can could did do does doing done for " +
+    "from get give go got had has have having how i i'd i'm i've if in into is it it's its just let like made make me " +
+    "my need no not of on once one or our out over please session so some somewhere that that's the their them then " +
+    "there these they thing this those time to told up us was we we'd we'll we're we've were what what's when where " +
+    "where's which while who why will with without would you your"
+  ).split(" "),
+);
+
+/** Expression for a term as it was typed. Undefined: it has no word. */
+export function termExpression({ text, exact, prefix }: QueryTerm): string | undefined {
   const { phrases, identifier } = queryPhrases(text);
   if (phrases.length === 0) return undefined;
-  const whole = phrases.map((words) => quote(words.join(" "))).join(" AND ");
+  const whole = phrases.map((words) => phrase(words) + (prefix ? " *" : "")).join(" AND ");
   if (exact || identifier === undefined || phrases.length > 1) return `(${whole})`;
-  return `(${whole} OR ${quote(identifier.join(" "))})`;
+  return `(${whole} OR ${phrase(identifier)}${prefix ? " *" : ""})`;
 }
 
-/** Expression for the table of fragments. Undefined: no term has three characters. */
-export function fragmentsExpression({ wanted }: ParsedQuery, join: "AND" | "OR"): string | undefined {
-  const terms = wanted.flatMap(({ text }) => {
-    const grams = trigrams(text);
-    return grams.length === 0 ? [] : [`(${grams.map(quote).join(" AND ")})`];
-  });
-  return terms.length === 0 ? undefined : terms.join(` ${join} `);
+/** Excludes passages with one of these terms. */
+export function without(expression: string, unwanted: readonly QueryTerm[]): string {
+  const negative = unwanted.flatMap((term) => termExpression(term) ?? []);
+  return negative.length === 0 ? expression : `(${expression}) NOT (${negative.join(" OR ")})`;
 }
 
-function trigrams(term: string): string[] {
-  const characters = Array.from(term.normalize("NFC"));
-  const grams = characters.slice(2).map((_, index) => characters.slice(index, index + 3).join(""));
-  return [...new Set(grams)].slice(0, MAX_GRAMS);
+export function phrase(words: readonly string[]): string {
+  return `"${words.join(" ").replaceAll('"', '""')}"`;
 }
 
-function quote(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
+/** The words of a term, in order. */
+export function wordsOf(text: string): string[] {
+  return (
+    text
+      .normalize("NFC")
+      .replace(SPACELESS, " ")
+      .match(/[\p{L}\p{M}\p{N}\p{Co}]+/gu) ?? []
+  );
+}
+
+const MIN_SCAN = 3;
+
+/** Whether a passage can contain the term although no word of it matches. */
+export function isWorthScanning({ text }: QueryTerm): boolean {
+  return Array.from(text).length >= MIN_SCAN && /[^\p{L}\p{M}\p{N}]/u.test(text);
+}
+
+export function isSearchable({ wanted }: ParsedQuery): boolean {
+  return wanted.some((term) => termExpression(term) !== undefined || isWorthScanning(term));
 }
 
 /**
@@ -120,7 +144,7 @@ function queryPhrases(term: string): { phrases: string[][]; identifier?: string[
   const phrases: string[][] = [];
   for (const [run] of text.matchAll(SPACELESS)) phrases.push(Array.from(run).length === 1 ? [run] : pairs(run));
   for (const [emoji] of text.matchAll(EMOJI)) phrases.push([emojiWord(emoji)]);
-  const plain = text.replace(SPACELESS, " ").match(/[\p{L}\p{M}\p{N}\p{Co}]+/gu) ?? [];
+  const plain = wordsOf(text);
   if (plain.length === 0) return { phrases };
   phrases.push(plain);
   const parts = plain.flatMap((word) => identifierParts(word));

@@ -6,7 +6,7 @@ import { lstatSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
 import type { IndexDatabase } from "./index-database.ts";
-import { indexFile } from "./index-file.ts";
+import { createCommitQueue, indexFile } from "./index-file.ts";
 import { listSources, type Listing, isBelow, isArchived, transcriptOfFile, transcriptOfRow } from "./list-sources.ts";
 import {
   type SourceRow,
@@ -66,22 +66,26 @@ export async function refreshIndex(
 
   const report = { ...EMPTY_REPORT, files: listing.files.length, removed, failed: listing.failed };
   const progress = createProgress(clock, options, pending, rows);
+  const queue = createCommitQueue(database);
+  const stopAt = (index: number): RefreshReport => {
+    queue.flush();
+    return { ...report, complete: false, ...left(database, pending.slice(index)) };
+  };
   for (const [index, file] of pending.entries()) {
-    if (isOver()) return { ...report, complete: false, ...left(database, pending.slice(index)) };
-    const before = report.bytesRead;
+    if (isOver()) return stopAt(index);
     try {
-      const done = await indexFile(database, file, report, () => {
+      const done = await indexFile(database, file, { counts: report, queue }, () => {
         progress.tell(index, report.bytesRead);
         return isOver();
       });
-      if (!done) return { ...report, complete: false, ...left(database, pending.slice(index)) };
+      if (!done) return stopAt(index);
     } catch (error) {
       if (error instanceof HoldfastError && (error.kind === "corrupt" || error.code === "disk-full")) throw error;
       report.failed.push({ path: file.path, reason: errorMessage(error) });
     }
-    if (report.bytesRead > before) report.filesRead += 1;
     progress.tell(index + 1, report.bytesRead);
   }
+  queue.flush();
   progress.finish(report.bytesRead);
   return report;
 }

@@ -8,10 +8,17 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import { isDamage, openIndexDatabase } from "./index-database.ts";
+import { type FileEdit, findEdits } from "./blame.ts";
+import { type IndexDatabase, isDamage, openIndexDatabase } from "./index-database.ts";
 import { type RefreshOptions, type RefreshReport, refreshIndex } from "./refresh.ts";
-import { type SearchResult, searchPassages } from "./search.ts";
-import type { SearchQuery } from "./find-passages.ts";
+import {
+  type SearchQuery,
+  type SearchResult,
+  type SessionQuery,
+  type SessionResult,
+  searchPassages,
+  searchSessions,
+} from "./search.ts";
 
 export interface SearchIndex {
   /**
@@ -21,7 +28,20 @@ export interface SearchIndex {
   refresh(options: RefreshOptions): Promise<RefreshReport>;
   /** Only reads the index. Never throws because of the query's text. */
   search(query: SearchQuery): SearchResult;
+  /** The same for sessions, each with its best passages. Memory files have no session. */
+  sessions(query: SessionQuery): SessionResult;
+  /** Changes of a file, newest first. For a person only. */
+  edits(paths: readonly string[]): FileEdit[];
+  /** What the index holds. */
+  counts(): IndexCounts;
   close(): void;
+}
+
+export interface IndexCounts {
+  /** Files: transcripts of sessions and subagents, and memory files. */
+  files: number;
+  passages: number;
+  bytes: number;
 }
 
 export interface SearchIndexOptions {
@@ -36,6 +56,16 @@ export async function createSearchIndex({ path, clock, logger }: SearchIndexOpti
   let last: RefreshReport | undefined;
   let damage: unknown;
 
+  const attempt = <T>(task: () => T, unsearchable: T): T => {
+    try {
+      return task();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      damage = error;
+      return unsearchable;
+    }
+  };
+
   return {
     refresh: async (options) => {
       await database.reopenIfReplaced();
@@ -49,24 +79,25 @@ export async function createSearchIndex({ path, clock, logger }: SearchIndexOpti
       }
       return last;
     },
-    search: (query) => {
-      try {
-        return searchPassages(database, query, last);
-      } catch (error) {
-        if (!isDamage(error)) throw error;
-        damage = error;
-        return unsearchable();
-      }
-    },
+    search: (query) => attempt(() => searchPassages(database, query, last), { ...UNSEARCHABLE, hits: [] }),
+    sessions: (query) =>
+      attempt(() => searchSessions(database, query, last), { ...UNSEARCHABLE, sessions: [], total: 0 }),
+    edits: (paths) => attempt(() => findEdits(database, paths), []),
+    counts: () => attempt(() => countAll(database), { files: 0, passages: 0, bytes: 0 }),
     close: () => database.close(),
   };
 }
 
-function unsearchable(): SearchResult {
-  return {
-    hits: [],
-    matched: "none",
-    indexing: { complete: false, pendingFiles: 0, pendingBytes: 0 },
-    note: "The search index is damaged and will be rebuilt. Try again later.",
-  };
+function countAll(database: IndexDatabase): IndexCounts {
+  const counts = database.get<IndexCounts>(
+    `SELECT (SELECT count(*) FROM sources) AS files, (SELECT count(*) FROM passages) AS passages,
+       (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size()) AS bytes`,
+  );
+  return counts ?? { files: 0, passages: 0, bytes: 0 };
 }
+
+const UNSEARCHABLE = {
+  matched: "none",
+  indexing: { complete: false, pendingFiles: 0, pendingBytes: 0 },
+  note: "The search index is damaged and will be rebuilt. Try again later.",
+} as const;

@@ -1,84 +1,6 @@
-/** Search results as tools return them: sessions with their best passages, and passages of memory files. */
-import type { SearchQuery } from "./find-passages.ts";
+/** Passages of memory files, and of a conversation's earlier windows, as the agents' tools return them. */
 import type { SearchIndex } from "./search-index.ts";
-import type { SearchHit, SearchResult } from "./search.ts";
-import type { SourceKind } from "./sources.ts";
-
-export interface SessionQuery extends Omit<SearchQuery, "kinds" | "limit"> {
-  /** Default: both. */
-  kinds?: readonly Exclude<SourceKind, "memory">[] | undefined;
-  /** Number of sessions. Default: 10. */
-  limit?: number | undefined;
-  /** Passages per session. Default: 3. */
-  passages?: number | undefined;
-}
-
-export interface SessionHit {
-  sessionId: string;
-  kind: Exclude<SourceKind, "memory">;
-  agentId?: string | undefined;
-  path: string;
-  archived?: true | undefined;
-  repo?: string | undefined;
-  /** Time of its newest match, in ms. */
-  at?: number | undefined;
-  score: number;
-  /** Number of matches in this session. */
-  found: number;
-  passages: SessionPassage[];
-}
-
-export type SessionPassage = Pick<SearchHit, "entryId" | "subagentId" | "role" | "at" | "line" | "snippet" | "score">;
-
-export interface SessionResult extends Pick<SearchResult, "matched" | "indexing" | "note"> {
-  sessions: SessionHit[];
-}
-
-const SESSIONS = 10;
-const PASSAGES = 3;
-const PASSAGES_PER_SESSION_LOOKED_AT = 20;
-
-export function searchSessions(index: SearchIndex, query: SessionQuery): SessionResult {
-  const { limit = SESSIONS, passages = PASSAGES, kinds = ["transcript", "native"], ...rest } = query;
-  const { hits, ...answer } = index.search({ ...rest, kinds, limit: limit * PASSAGES_PER_SESSION_LOOKED_AT });
-  const sessions = new Map<string, SessionHit>();
-  for (const hit of hits) {
-    const { kind, sessionId } = hit;
-    if (sessionId === undefined || kind === "memory") continue;
-    // Ids are unique only within a kind.
-    const key = `${kind} ${hit.agentId ?? ""} ${sessionId}`;
-    const session = sessions.get(key);
-    if (session === undefined) sessions.set(key, startSession(hit, kind, sessionId));
-    else addPassage(session, hit, passages);
-  }
-  return { ...answer, sessions: [...sessions.values()].slice(0, limit) };
-}
-
-function startSession(hit: SearchHit, kind: SessionHit["kind"], sessionId: string): SessionHit {
-  const { agentId, path, archived, repo, at, score } = hit;
-  return {
-    sessionId,
-    kind,
-    agentId,
-    path,
-    archived,
-    repo,
-    at,
-    score,
-    found: 1,
-    passages: [toPassage(hit)],
-  };
-}
-
-function addPassage(session: SessionHit, hit: SearchHit, limit: number): void {
-  session.found += 1;
-  if (hit.at !== undefined) session.at = Math.max(session.at ?? hit.at, hit.at);
-  if (session.passages.length < limit) session.passages.push(toPassage(hit));
-}
-
-function toPassage({ entryId, subagentId, role, at, line, snippet, score }: SearchHit): SessionPassage {
-  return { entryId, subagentId, role, at, line, snippet, score };
-}
+import type { SearchResult } from "./search.ts";
 
 export interface MemoryQuery {
   text: string;
@@ -121,4 +43,57 @@ export function searchMemory(index: SearchIndex, query: MemoryQuery): MemoryResu
       source: "memory" as const,
     }));
   return { ...rest, results };
+}
+
+export interface RecallQuery extends MemoryQuery {
+  /** Ids of the earlier windows of the session that asks. No other transcript is searched. */
+  windows: readonly string[];
+}
+
+export interface WindowHit {
+  source: "window";
+  /** The window's session id. */
+  window: string;
+  /** Continues the window, in the chat. */
+  command: string;
+  entryId?: string | undefined;
+  /** `user` or `assistant`. */
+  role?: string | undefined;
+  at?: string | undefined;
+  snippet: string;
+  score: number;
+}
+
+export interface RecallResult extends Pick<SearchResult, "matched" | "indexing" | "note"> {
+  results: (MemoryHit | WindowHit)[];
+}
+
+/** Enough to name a window of one session. */
+const SHORT_ID = 8;
+
+export function searchRecall(index: SearchIndex, query: RecallQuery): RecallResult {
+  const { text, agentId, windows, minScore = 0 } = query;
+  const limit = query.maxResults ?? MAX_RESULTS;
+  const memory = searchMemory(index, query);
+  if (windows.length === 0) return memory;
+  const said = index.search({ text, agentId, kinds: ["transcript"], sessionIds: windows, limit, snippet: SNIPPET });
+  const found = said.hits
+    .filter(({ score, role }) => score >= minScore && role !== "tool")
+    .map(({ sessionId = "", entryId, role, at, snippet, score }): WindowHit => {
+      const short = sessionId.slice(0, SHORT_ID);
+      const isUnique = windows.filter((id) => id.startsWith(short)).length === 1;
+      return {
+        source: "window",
+        window: sessionId,
+        command: `/back ${isUnique ? short : sessionId}`,
+        entryId,
+        role,
+        at: at === undefined ? undefined : new Date(at).toISOString(),
+        snippet,
+        score,
+      };
+    });
+  const better = memory.results.length > 0 || said.hits.length === 0 ? memory : said;
+  const results = [...memory.results, ...found].sort((a, b) => b.score - a.score).slice(0, limit);
+  return { matched: better.matched, indexing: better.indexing, note: better.note, results };
 }

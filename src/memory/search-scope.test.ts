@@ -13,7 +13,7 @@ import {
   SESSION_2,
 } from "../../test/support/search-home.ts";
 import { agentLayout } from "../config/layout.ts";
-import { searchSessions, searchMemory } from "./search-results.ts";
+import { searchMemory } from "./search-results.ts";
 
 describe("visibility", () => {
   it("gives each agent its own memory and transcripts only", async () => {
@@ -151,7 +151,7 @@ describe("for tools", () => {
     await home.native(REPO, SESSION, [prompt(REPO, "an otter in a very long sentence about something else entirely")]);
     await home.memory("main", "MEMORY.md", "otter");
     const index = await home.refreshed();
-    const { sessions } = searchSessions(index, { text: "otter", agentId: "main", repoRoots: [REPO], passages: 2 });
+    const { sessions } = index.sessions({ text: "otter", agentId: "main", repoRoots: [REPO], passages: 2 });
     expect(
       sessions.map(({ sessionId, kind, found: count, passages }) => [sessionId, kind, count, passages.length]),
     ).toEqual([
@@ -159,8 +159,6 @@ describe("for tools", () => {
       ["m1", "transcript", 4, 2],
     ]);
     expect(sessions[0]?.agentId).toBeUndefined();
-    expect(
-      searchSessions(index, { text: "otter", agentId: "main", repoRoots: [REPO], limit: 1 }).sessions,
-    ).toHaveLength(1);
+    expect(index.sessions({ text: "otter", agentId: "main", repoRoots: [REPO], limit: 1 }).sessions).toHaveLength(1);
   });
 });

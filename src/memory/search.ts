@@ -1,11 +1,48 @@
-/** Answers a query: ranked hits with snippets, and a note if the result is empty or partial. */
-import { type FoundRow, type Matched, findPassages, type SearchQuery } from "./find-passages.ts";
+/** Answers queries: ranked passages or sessions with snippets, and a note if the result is empty or partial. */
 import type { IndexDatabase } from "./index-database.ts";
 import { isArchived } from "./list-sources.ts";
-import { type ParsedQuery, isSearchable, parseQuery, type QueryTerm, identifierParts } from "./query.ts";
+import { type ParsedQuery, isSearchable, parseQuery, tellingTerms } from "./query.ts";
+import {
+  type Matched,
+  type PassageRow,
+  type RankedPassage,
+  type RankedSession,
+  rankPassages,
+  rankSessions,
+} from "./rank.ts";
 import type { RefreshReport } from "./refresh.ts";
+import { type SnippetOptions, createSnippet } from "./snippet.ts";
+import { type Asker, type SearchFilter, PERSON } from "./source-filter.ts";
 import type { SourceKind } from "./sources.ts";
-import { printable, printableLine } from "../base/text.ts";
+
+/** An agent, with what it may see, or a person, who sees everything. */
+type AskedBy =
+  | { agentId: string; repoRoots?: readonly string[] | undefined; person?: undefined }
+  | { person: true; agentId?: undefined; repoRoots?: undefined };
+
+interface QueryBase extends SearchFilter {
+  text: string;
+  /** Default: 240 characters on one line. */
+  snippet?: SnippetOptions | undefined;
+}
+
+export type SearchQuery = AskedBy &
+  QueryBase & {
+    /** Number of passages. Default: 20. */
+    limit?: number | undefined;
+  };
+
+export type SessionQuery = AskedBy &
+  QueryBase & {
+    /** Default: chats and native sessions. A memory file counts as one session. */
+    kinds?: readonly SourceKind[] | undefined;
+    /** Number of sessions. Default: 10. */
+    limit?: number | undefined;
+    /** Number of sessions to skip. Default: 0. */
+    offset?: number | undefined;
+    /** Passages per session. Default: 3. */
+    passages?: number | undefined;
+  };
 
 export interface SearchHit {
   kind: SourceKind;
@@ -45,8 +82,41 @@ export interface SearchResult {
   note?: string | undefined;
 }
 
+export interface SessionHit {
+  /** Empty for a memory file. */
+  sessionId: string;
+  kind: SourceKind;
+  /** As in `SearchHit`. */
+  name: string;
+  agentId?: string | undefined;
+  path: string;
+  archived?: true | undefined;
+  /** Its last working folder. */
+  repo?: string | undefined;
+  branch?: string | undefined;
+  /** Its title, else the beginning of its first prompt. */
+  title?: string | undefined;
+  /** Time of its newest message, in ms. */
+  at?: number | undefined;
+  score: number;
+  /** Number of matching passages in this session. */
+  found: number;
+  /** Best first. Empty if only title, branch or files match. */
+  passages: SessionPassage[];
+}
+
+export type SessionPassage = Pick<SearchHit, "entryId" | "subagentId" | "role" | "at" | "line" | "snippet" | "score">;
+
+export interface SessionResult extends Pick<SearchResult, "matched" | "indexing" | "note"> {
+  sessions: SessionHit[];
+  /** Number of sessions that match. */
+  total: number;
+}
+
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 500;
+const SESSIONS = 10;
+const PASSAGES = 3;
 const DEFAULT_SNIPPET = { length: 240, keepLines: false };
 
 export function searchPassages(
@@ -55,28 +125,55 @@ export function searchPassages(
   refreshed: RefreshReport | undefined,
 ): SearchResult {
   const parsed = parseQuery(query.text);
-  const limit = Math.min(Math.max(1, Math.trunc(query.limit ?? DEFAULT_LIMIT) || DEFAULT_LIMIT), MAX_LIMIT);
-  const { found, matched } = findPassages(database, parsed, query, limit);
-  const snippet = query.snippet ?? DEFAULT_SNIPPET;
-  const hits = found
-    .slice(0, limit)
-    .map((row) => toHit(row, scoreOf(row, matched), createSnippet(row.text, parsed.wanted, snippet)));
-  const indexing = {
-    complete: refreshed?.complete ?? false,
-    pendingFiles: refreshed?.pendingFiles ?? 0,
-    pendingBytes: refreshed?.pendingBytes ?? 0,
-  };
-  return { hits, matched, indexing, note: noteFor(parsed, matched, refreshed) };
+  const limit = bounded(query.limit, DEFAULT_LIMIT);
+  const { found, matched, instead } = rankPassages(database, parsed, { asker: askerOf(query), filter: query, limit });
+  const snip = snippetMaker(parsed, instead, query.snippet);
+  const hits = found.map((passage) => toHit(passage, snip));
+  return { hits, matched, indexing: indexingOf(refreshed), note: noteFor(parsed, matched, refreshed) };
 }
 
-/** Over 0.5 for words, just under it for characters; half of that if only some terms match. */
-function scoreOf({ rank }: FoundRow, matched: Matched): number {
-  const goodness = Math.max(0, -(rank ?? 0));
-  const score = rank === null ? 0.45 : 0.5 + (0.5 * goodness) / (1 + goodness);
-  return Number((matched === "all" ? score : score / 2).toFixed(4));
+export function searchSessions(
+  database: IndexDatabase,
+  query: SessionQuery,
+  refreshed: RefreshReport | undefined,
+): SessionResult {
+  const parsed = parseQuery(query.text);
+  const [limit, offset] = [bounded(query.limit, SESSIONS), Math.max(0, Math.trunc(query.offset ?? 0) || 0)];
+  const ranked = rankSessions(database, parsed, {
+    asker: askerOf(query),
+    filter: { ...query, kinds: query.kinds ?? ["transcript", "native"] },
+    limit: limit + offset,
+    passages: query.passages ?? PASSAGES,
+  });
+  const snip = snippetMaker(parsed, ranked.instead, query.snippet);
+  const sessions = ranked.found.slice(offset).map((session) => toSession(session, snip));
+  const { matched, total } = ranked;
+  return { sessions, total, matched, indexing: indexingOf(refreshed), note: noteFor(parsed, matched, refreshed) };
 }
 
-function toHit(row: FoundRow, score: number, snippet: string): SearchHit {
+function askerOf(query: AskedBy): Asker {
+  return query.person === true ? PERSON : { agentId: query.agentId, repoRoots: query.repoRoots };
+}
+
+function bounded(limit: number | undefined, usual: number): number {
+  return Math.min(Math.max(1, Math.trunc(limit ?? usual) || usual), MAX_LIMIT);
+}
+
+type Snip = (text: string) => string;
+
+function snippetMaker(parsed: ParsedQuery, instead: readonly string[], options = DEFAULT_SNIPPET): Snip {
+  const terms = [...tellingTerms(parsed), ...instead.map((text) => ({ text }))];
+  return (text) => createSnippet(text, terms, options);
+}
+
+/** At least 0.5 if all terms match, else half of that. */
+function scoreOf({ weight, hasAll }: Pick<RankedPassage, "weight" | "hasAll">): number {
+  const score = 0.5 + (0.5 * weight) / (1 + weight);
+  return Number((hasAll ? score : score / 2).toFixed(4));
+}
+
+function toHit(passage: RankedPassage, snip: Snip): SearchHit {
+  const { row } = passage;
   return {
     kind: row.kind,
     agentId: row.owner ?? undefined,
@@ -84,7 +181,7 @@ function toHit(row: FoundRow, score: number, snippet: string): SearchHit {
     subagentId: row.subagent_id ?? undefined,
     entryId: row.entry_id ?? undefined,
     path: row.path,
-    archived: row.kind === "native" && isArchived(row.path) ? true : undefined,
+    archived: archivedFlag(row),
     name: row.name,
     line: row.line,
     endLine: row.end_line,
@@ -92,9 +189,32 @@ function toHit(row: FoundRow, score: number, snippet: string): SearchHit {
     role: row.role ?? undefined,
     at: row.at ?? undefined,
     repo: row.folder ?? undefined,
-    snippet,
-    score,
+    snippet: snip(row.text),
+    score: scoreOf(passage),
     passageId: row.id,
+  };
+}
+
+function archivedFlag({ kind, path }: Pick<PassageRow, "kind" | "path">): true | undefined {
+  return kind === "native" && isArchived(path) ? true : undefined;
+}
+
+function toSession(session: RankedSession, snip: Snip): SessionHit {
+  const { sessionId, kind, name, agentId, path, folder, branch, title, at, found } = session;
+  const passages = session.passages.map((passage) => {
+    const { entryId, subagentId, role, at: saidAt, line, snippet, score } = toHit(passage, snip);
+    return { entryId, subagentId, role, at: saidAt, line, snippet, score };
+  });
+  const archived = archivedFlag(session);
+  const score = scoreOf(session);
+  return { sessionId, kind, name, agentId, path, archived, repo: folder, branch, title, at, score, found, passages };
+}
+
+function indexingOf(refreshed: RefreshReport | undefined): SearchResult["indexing"] {
+  return {
+    complete: refreshed?.complete ?? false,
+    pendingFiles: refreshed?.pendingFiles ?? 0,
+    pendingBytes: refreshed?.pendingBytes ?? 0,
   };
 }
 
@@ -112,120 +232,11 @@ function noteFor(
     return "The query has neither a word nor three characters in a row: make it longer.";
   }
   const notes: string[] = [];
-  if (matched === "some") notes.push("No passage has all of these words; these have some of them.");
+  if (matched === "some") notes.push("Nothing has all of these words; these have some of them.");
   if (matched === "none") notes.push("Nothing found: try fewer or other words.");
   if (refreshed !== undefined && !refreshed.complete) {
     const files = refreshed.pendingFiles === 1 ? "1 file is" : `${refreshed.pendingFiles} files are`;
     notes.push(`Indexing is in progress: ${files} not searchable yet. Try again later for more.`);
   }
   return notes.length === 0 ? undefined : notes.join(" ");
-}
-
-/**
- * The part of a passage that shows the matches. Other `**` in the text are removed, and control characters are made
- * visible: the text may be written to deceive its reader.
- */
-interface SnippetOptions {
-  length: number;
-  /** False: on one line. */
-  keepLines: boolean;
-}
-
-const MARK = "**";
-
-function createSnippet(passage: string, terms: readonly QueryTerm[], options: SnippetOptions): string {
-  const neutral = options.keepLines ? printable(passage) : printableLine(passage);
-  const text = neutral.replaceAll(MARK, "");
-  const matches = findMatches(text, terms);
-  const { start, end } = chooseWindow(text, matches, options.length);
-  let snippet = start > 0 ? "…" : "";
-  let at = start;
-  for (const [from, to] of matches) {
-    if (from < start || to > end) continue;
-    snippet += `${text.slice(at, from)}${MARK}${text.slice(from, to)}${MARK}`;
-    at = to;
-  }
-  return `${snippet}${text.slice(at, end)}${end < text.length ? "…" : ""}`;
-}
-
-type Match = [start: number, end: number];
-
-const MAX_MATCHES = 200;
-const WORD_CHARACTER = /[\p{L}\p{N}]/u;
-
-/** Sorted, without overlaps. */
-function findMatches(text: string, terms: readonly QueryTerm[]): Match[] {
-  const folded = fold(text);
-  const found: Match[] = [];
-  for (const form of termForms(terms)) {
-    for (let at = folded.indexOf(form.text); at !== -1; at = folded.indexOf(form.text, at + form.text.length)) {
-      if (found.length >= MAX_MATCHES) break;
-      // A stem only matches at the start of a word.
-      if (form.isStem && at > 0 && WORD_CHARACTER.test(folded[at - 1] ?? "")) continue;
-      const end = form.isStem ? wordEnd(folded, at + form.text.length) : at + form.text.length;
-      if (!found.some(([from, to]) => at < to && end > from)) found.push([at, end]);
-    }
-  }
-  return found.sort((a, b) => a[0] - b[0]);
-}
-
-/** Longest first, to mark a whole term instead of its parts. */
-function termForms(terms: readonly QueryTerm[]): { text: string; isStem: boolean }[] {
-  const whole = new Set<string>();
-  const stems = new Set<string>();
-  for (const { text } of terms) {
-    whole.add(fold(text.normalize("NFC")));
-    for (const word of text.match(/[\p{L}\p{N}]+/gu) ?? []) {
-      for (const part of [word, ...identifierParts(word)]) stems.add(stem(fold(part)));
-    }
-  }
-  return [
-    ...longestFirst(whole).map((text) => ({ text, isStem: false })),
-    ...longestFirst(stems).map((text) => ({ text, isStem: true })),
-  ];
-}
-
-function longestFirst(forms: ReadonlySet<string>): string[] {
-  return [...forms].filter((form) => form !== "").sort((a, b) => b.length - a.length);
-}
-
-/** Simpler than the index's stemmer: it only decides which words are marked. */
-function stem(word: string): string {
-  const cut = word.replace(/(?:ations?|ings?|ness|ments?|ies|ed|es|s|e|y)$/, "");
-  return cut.length >= 4 ? cut : word;
-}
-
-const LONGEST_ENDING = 12;
-
-function wordEnd(text: string, from: number): number {
-  let end = from;
-  while (end < text.length && end - from < LONGEST_ENDING && WORD_CHARACTER.test(text[end] ?? "")) end += 1;
-  return end;
-}
-
-/** Lower case without accents, character by character, so that positions stay the same. */
-function fold(text: string): string {
-  return text.replace(/[A-Z]|[^\0-\x7f]/g, (character) => {
-    const base = (character.normalize("NFD")[0] ?? character).toLowerCase();
-    return base.length === 1 ? base : character;
-  });
-}
-
-/** The window with the most matches, with some text before them. */
-function chooseWindow(text: string, matches: readonly Match[], length: number): { start: number; end: number } {
-  if (text.length <= length) return { start: 0, end: text.length };
-  let best = 0;
-  let bestCount = 0;
-  for (const [index, [from]] of matches.entries()) {
-    const count = matches.slice(index).filter(([, to]) => to <= from + length * 0.8).length;
-    if (count > bestCount) [best, bestCount] = [from, count];
-  }
-  const wanted = Math.min(Math.max(0, best - Math.floor(length * 0.2)), text.length - length);
-  return { start: whole(text, wanted), end: whole(text, wanted + length) };
-}
-
-/** Avoids cutting a surrogate pair. */
-function whole(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit < 0xe000 ? at + 1 : at;
 }

@@ -1,8 +1,12 @@
 /** The rows of indexed files and their passages. Callers open the transaction. */
-import { type IndexDatabase, MAX_PASSAGES, passageId } from "./index-database.ts";
+import { isAbsolute, basename, join } from "node:path";
+import { redactText } from "../base/redact.ts";
+import { type IndexDatabase, ABOUT_PLACE, MAX_PASSAGES, passageId } from "./index-database.ts";
+import type { Passage } from "./passages.ts";
 import { type SourceFile, type SourceKind, holderOf } from "./sources.ts";
-import type { ReadStep } from "./read-source.ts";
+import type { ReadStep } from "./read-step.ts";
 import { wordForms } from "./query.ts";
+import { addWords } from "./vocabulary.ts";
 
 export interface SourceRow {
   id: number;
@@ -26,10 +30,19 @@ export interface SourceRow {
   lines: number;
   passages: number;
   folder: string | null;
+  branch: string | null;
+  title: string | null;
+  /** 0: no title. A title of a lower rank does not replace it. */
+  title_rank: number;
+  /** Id of the passage with the last prompt. */
+  last_prompt: number | null;
+  /** Time of the newest passage, in ms. */
+  last_at: number | null;
 }
 
 const COLUMNS =
-  "id, path, holder, kind, owner, session_id, subagent_id, settled, inode, size, modified_at, offset, tail, lines, passages, folder";
+  "id, path, holder, kind, owner, session_id, subagent_id, settled, inode, size, modified_at, offset, tail, lines, " +
+  "passages, folder, branch, title, title_rank, last_prompt, last_at";
 
 export function allSources(database: IndexDatabase): SourceRow[] {
   return database.all<SourceRow>(`SELECT ${COLUMNS} FROM sources`);
@@ -52,7 +65,7 @@ export function addSource(database: IndexDatabase, file: SourceFile): SourceRow 
   database.run(
     `INSERT INTO sources (path, holder, name, kind, owner, session_id, subagent_id, settled, inode, size, modified_at,
        offset, tail, lines, passages, damaged_lines, skipped_lines)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, -1, -1, 0, '', 0, 0, 0, 0)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, -1, -1, 0, '', 0, ${ABOUT_PLACE + 1}, 0, 0)`,
     file.path,
     holderOf(file),
     file.name,
@@ -72,10 +85,11 @@ export function removeSource(database: IndexDatabase, row: SourceRow): void {
   const [first, last] = [passageId(row.id, 0), passageId(row.id, MAX_PASSAGES)];
   for (const { id } of database.all<{ id: number }>("SELECT id FROM passages WHERE id BETWEEN ? AND ?", first, last)) {
     database.run("DELETE FROM words WHERE rowid = ?", id);
-    database.run("DELETE FROM fragments WHERE rowid = ?", id);
   }
+  database.run("DELETE FROM words WHERE rowid = ?", passageId(row.id, ABOUT_PLACE));
   database.run("DELETE FROM passages WHERE id BETWEEN ? AND ?", first, last);
   database.run("DELETE FROM source_folders WHERE source_id = ?", row.id);
+  database.run("DELETE FROM edits WHERE source_id = ?", row.id);
   database.run("DELETE FROM sources WHERE id = ?", row.id);
   // The owner of its subagents must be read again.
   if (row.kind === "native" && row.subagent_id === null) {
@@ -85,49 +99,112 @@ export function removeSource(database: IndexDatabase, row: SourceRow): void {
 
 /** Returns the updated row. */
 export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonly ReadStep[], tail: string): SourceRow {
-  let { passages, folder } = row;
+  const next = { ...row, tail };
+  let hasNewEdit = false;
   for (const step of steps) {
     for (const passage of step.passages) {
-      if (passages > MAX_PASSAGES) break;
-      const id = passageId(row.id, passages++);
-      database.run(
-        "INSERT INTO passages (id, role, at, entry_id, line, end_line, offset, folder, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        id,
-        passage.role ?? null,
-        passage.at ?? null,
-        passage.entryId ?? null,
-        passage.line,
-        passage.endLine,
-        passage.offset,
-        passage.folder ?? null,
-        passage.text,
-      );
-      const { text, parts } = wordForms(passage.text);
-      database.run("INSERT INTO words (rowid, text, parts) VALUES (?, ?, ?)", id, text, parts);
-      database.run("INSERT INTO fragments (rowid, text) VALUES (?, ?)", id, fragmentText(passage.text));
+      if (next.passages > MAX_PASSAGES) break;
+      const id = passageId(row.id, next.passages++);
+      addPassage(database, id, passage);
+      if (passage.role === "user") next.last_prompt = id;
+      next.last_at = Math.max(next.last_at ?? 0, passage.at ?? 0) || null;
     }
-    if (step.folder !== undefined && step.folder !== folder) {
-      folder = step.folder;
-      database.run("INSERT OR IGNORE INTO source_folders (folder, source_id) VALUES (?, ?)", folder, row.id);
+    if (step.folder !== undefined && step.folder !== next.folder) {
+      next.folder = step.folder;
+      database.run("INSERT OR IGNORE INTO source_folders (folder, source_id) VALUES (?, ?)", next.folder, row.id);
+    }
+    next.branch = step.branch ?? next.branch;
+    if (step.title !== undefined && step.title.rank >= next.title_rank) {
+      [next.title, next.title_rank] = [step.title.text, step.title.rank];
+    }
+    for (const path of step.edits ?? []) {
+      addEdit(database, next, path, step.passages[0]?.at);
+      hasNewEdit = true;
     }
     // Only the session itself determines the owner, also for its subagents.
     if (step.settled !== undefined && row.subagent_id === null) settleSession(database, row, step.settled.agentId);
   }
-  const offset = steps.at(-1)?.end ?? row.offset;
-  const lines = row.lines + steps.reduce((sum, step) => sum + step.lines, 0);
+  next.offset = steps.at(-1)?.end ?? row.offset;
+  next.lines += steps.reduce((sum, step) => sum + step.lines, 0);
+  const isAboutOther = next.title !== row.title || next.branch !== row.branch || next.folder !== row.folder;
+  if (row.kind !== "memory" && (hasNewEdit || isAboutOther)) describeSource(database, next);
+  updateSource(database, next, steps);
+  return next;
+}
+
+function addPassage(database: IndexDatabase, id: number, passage: Passage): void {
   database.run(
-    `UPDATE sources SET offset = ?, tail = ?, lines = ?, passages = ?, folder = ?,
-       damaged_lines = damaged_lines + ?, skipped_lines = skipped_lines + ? WHERE id = ?`,
-    offset,
-    tail,
-    lines,
-    passages,
-    folder,
+    "INSERT INTO passages (id, role, at, entry_id, line, end_line, offset, folder, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    id,
+    passage.role ?? null,
+    passage.at ?? null,
+    passage.entryId ?? null,
+    passage.line,
+    passage.endLine,
+    passage.offset,
+    passage.folder ?? null,
+    passage.text,
+  );
+  const { text, parts } = wordForms(passage.text);
+  const isTool = passage.role === "tool";
+  database.run(
+    "INSERT INTO words (rowid, said, parts, tools) VALUES (?, ?, ?, ?)",
+    id,
+    isTool ? "" : text,
+    isTool ? "" : parts,
+    isTool ? `${text}\n${parts}` : "",
+  );
+  addWords(database, text);
+}
+
+function addEdit(database: IndexDatabase, row: SourceRow, named: string, at: number | undefined): void {
+  const path = redactText(isAbsolute(named) || row.folder === null ? named : join(row.folder, named));
+  database.run(
+    `INSERT INTO edits (source_id, path, prompt_id, at) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET at = max(coalesce(at, 0), coalesce(excluded.at, 0))`,
+    row.id,
+    path,
+    row.last_prompt ?? passageId(row.id, ABOUT_PLACE),
+    at ?? row.last_at,
+  );
+}
+
+const MAX_FILES = 300;
+
+/** Makes a session findable by its title, branch, repo and changed files. */
+function describeSource(database: IndexDatabase, { id, title, branch, folder }: SourceRow): void {
+  const files = database.all<{ path: string }>(
+    "SELECT DISTINCT path FROM edits WHERE source_id = ? LIMIT ?",
+    id,
+    MAX_FILES,
+  );
+  const paths = files.map(({ path }) => (folder === null ? path : path.replace(`${folder}/`, "")));
+  const about = [title, branch, folder === null ? null : redactText(basename(folder)), ...paths];
+  const { text, parts } = wordForms(about.filter((line) => line !== null).join("\n"));
+  const rowid = passageId(id, ABOUT_PLACE);
+  database.run("DELETE FROM words WHERE rowid = ?", rowid);
+  database.run("INSERT INTO words (rowid, about) VALUES (?, ?)", rowid, `${text}\n${parts}`);
+  addWords(database, text);
+}
+
+function updateSource(database: IndexDatabase, row: SourceRow, steps: readonly ReadStep[]): void {
+  database.run(
+    `UPDATE sources SET offset = ?, tail = ?, lines = ?, passages = ?, folder = ?, branch = ?, title = ?, title_rank = ?,
+       last_prompt = ?, last_at = ?, damaged_lines = damaged_lines + ?, skipped_lines = skipped_lines + ? WHERE id = ?`,
+    row.offset,
+    row.tail,
+    row.lines,
+    row.passages,
+    row.folder,
+    row.branch,
+    row.title,
+    row.title_rank,
+    row.last_prompt,
+    row.last_at,
     steps.filter(({ damaged }) => damaged).length,
     steps.filter(({ skipped }) => skipped).length,
     row.id,
   );
-  return { ...row, offset, tail, lines, passages, folder };
 }
 
 /** Marks the file as read to its end. */
@@ -152,9 +229,4 @@ function settleSession(database: IndexDatabase, row: SourceRow, agentId: string 
     agentId ?? null,
     row.session_id,
   );
-}
-
-/** Normalized as in `hasTerms`. */
-export function fragmentText(text: string): string {
-  return text.normalize("NFC").replaceAll("\0", " ");
 }

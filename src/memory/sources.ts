@@ -1,6 +1,7 @@
 /** The sources of the index, and the facts about a file before it is read. */
 
-export type SourceKind = "memory" | "transcript" | "native";
+export const SOURCE_KINDS = ["memory", "transcript", "native"] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 export interface SearchSources {
   agents?: readonly AgentSources[] | undefined;

@@ -7,6 +7,7 @@ import type { z } from "zod";
 import { ccMethods } from "./contract/cc.ts";
 import { chatMethods } from "./contract/chat.ts";
 import { handoffMethods } from "./contract/handoff.ts";
+import { searchMethods } from "./contract/search.ts";
 import { sessionMethods } from "./contract/sessions.ts";
 import { statusMethods } from "./contract/status.ts";
 
@@ -16,6 +17,7 @@ export const METHODS = {
   ...statusMethods,
   ...handoffMethods,
   ...ccMethods,
+  ...searchMethods,
 } as const;
 
 export type MethodName = keyof typeof METHODS;

@@ -10,6 +10,7 @@ import { ccHandlers } from "./methods/cc.ts";
 import { chatHandlers } from "./methods/chat.ts";
 import { handoffHandlers } from "./methods/handoff.ts";
 import { messageHandlers } from "./methods/message.ts";
+import { searchHandlers } from "./methods/search.ts";
 import { sessionHandlers } from "./methods/sessions.ts";
 import { statusHandlers } from "./methods/status.ts";
 import { PERMISSIONS, type Permission } from "./protocol.ts";
@@ -46,6 +47,7 @@ export const HANDLERS: HandlersOf<MethodName> = {
   ...messageHandlers,
   ...handoffHandlers,
   ...ccHandlers,
+  ...searchHandlers,
 };
 
 const METHOD_NAMES = Object.keys(METHODS) as readonly MethodName[];

@@ -6,6 +6,8 @@ import type { ProjectStatus } from "../claude/project-status.ts";
 import type { ClaudeRunner } from "../claude/runner/runner.ts";
 import type { SessionSelection } from "../claude/selection/selection.ts";
 import type { HoldfastConfig } from "../config/config.ts";
+import type { PersonQuery, PersonResult } from "../memory/person-search.ts";
+import type { IndexCounts } from "../memory/search-index.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Pipeline, AgentPool, ChannelPool } from "../turn/pipeline.ts";
 import type { CheckedParamsOf, MethodName, ResultOf } from "./contract.ts";
@@ -43,6 +45,19 @@ export interface RpcParts {
   }): Promise<OutboxDraft[]>;
   /** Opened once per agent. */
   claude(agentId: string): ClaudeParts;
+  search: SearchParts;
+}
+
+/** Search over everything on this machine. */
+export interface SearchParts {
+  query(query: PersonQuery): Promise<PersonResult>;
+  status(): Promise<SearchStatus>;
+}
+
+export interface SearchStatus extends IndexCounts {
+  complete: boolean;
+  pendingFiles: number;
+  pendingBytes: number;
 }
 
 /** The functions for Claude Code that methods use. */

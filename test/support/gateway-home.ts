@@ -25,6 +25,7 @@ import {
   standInChannels,
 } from "./stand-ins.ts";
 import { temporaryFolder } from "./temp-folder.ts";
+import { createLiveSearch } from "../../src/compose/search.ts";
 
 export interface GatewayHome extends AsyncDisposable {
   home: string;
@@ -75,6 +76,7 @@ export async function createGatewayHome(options: GatewayHomeOptions = {}): Promi
   });
   const gateways: Gateway[] = [];
   let side: ClaudeSide | undefined;
+  const search = createLiveSearch({ home, config, clock: systemClock, logger });
 
   const parts: RpcParts = {
     home,
@@ -91,6 +93,7 @@ export async function createGatewayHome(options: GatewayHomeOptions = {}): Promi
       return await resetSession((await agents.open(agentId)).agent, key, expected);
     },
     draftMessage: async ({ payload, target, idempotencyKey }) => [{ idempotencyKey, target, payload }],
+    search,
     claude: () => (side ??= openClaudeSide({ home, config, logger })),
   };
   const start = async (more: Partial<GatewayOptions> = {}): Promise<Gateway> => {
@@ -131,6 +134,7 @@ export async function createGatewayHome(options: GatewayHomeOptions = {}): Promi
       await pipeline.drain();
       await agents.close();
       side?.close();
+      await search.close();
       await folder[Symbol.asyncDispose]();
     },
   };

@@ -11,11 +11,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { agentLayout, searchIndexFile } from "../../src/config/layout.ts";
-import type { SearchQuery } from "../../src/memory/find-passages.ts";
 import { type SearchIndex, createSearchIndex } from "../../src/memory/search-index.ts";
 import type { SearchSources } from "../../src/memory/sources.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { HEADER, messageLine } from "./transcripts.ts";
+import type { SearchFilter } from "../../src/memory/source-filter.ts";
 
 export interface SearchHome extends AsyncDisposable {
   home: string;
@@ -109,6 +109,10 @@ function toLines(lines: readonly unknown[]): string {
 const AT = { timestamp: "2026-11-01T10:00:00.000Z", entrypoint: "cli", sessionId: SESSION };
 
 /** Names of the hits. Default: as the main agent, in its repo. */
-export function found(index: SearchIndex, text: string, query: Partial<SearchQuery> = {}): string[] {
+export function found(
+  index: SearchIndex,
+  text: string,
+  query: SearchFilter & { agentId?: string; repoRoots?: string[] } = {},
+): string[] {
   return index.search({ text, agentId: "main", repoRoots: [REPO], ...query }).hits.map(({ name }) => name);
 }

@@ -21,6 +21,17 @@ const DEFAULT_LIMIT = 50;
 const FOLLOW_POLL_MS = 250;
 
 export async function showHistory(reference: string | undefined, options: HistoryOptions): Promise<void> {
+  try {
+    await showChat(reference, options);
+  } catch (error) {
+    const isUnknown = error instanceof HoldfastError && error.kind === "not-found";
+    if (!isUnknown || reference === undefined || options.store !== undefined) throw error;
+    const { findInstead, showFound } = await import("./cc/show.ts");
+    await showFound(await findInstead(reference, { agent: options.agent }, error), options);
+  }
+}
+
+async function showChat(reference: string | undefined, options: HistoryOptions): Promise<void> {
   const { session, place } = await withAgent(options, async (agent) => {
     const found = reference === undefined ? await newestSession(agent) : await findSession(agent, reference);
     return { session: found, place: await locateTranscript(agent, found) };

@@ -1,32 +1,47 @@
-/** `holdfast sessions export`: a conversation as Markdown, JSON lines or JSON, secrets redacted. */
+/** `holdfast sessions export`: a conversation as Markdown, HTML, JSON lines or JSON, secrets redacted. */
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { basename, dirname, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { localTime } from "../../base/clock.ts";
-import { fileError } from "../../base/errors.ts";
-import { replaceFile, temporaryPath, sweepFolder } from "../../base/files.ts";
+import { HoldfastError } from "../../base/errors.ts";
 import { encodeLine } from "../../base/jsonl.ts";
 import { redactText, redactValue } from "../../base/redact.ts";
 import { findSession } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
 import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import { type WholeItem, readWhole } from "../../transcript/fork.ts";
-import { writeNewFile } from "../../transcript/rewrite.ts";
 import type { Flags, Texts } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
-import { talk } from "../output.ts";
+import { type PageMessage, renderPage } from "../conversation-page.ts";
 import { describeEntry, reportProblems } from "../transcript-view.ts";
+import { writeExport } from "../write-export.ts";
 import { locateTranscript } from "../../session/agent-handle.ts";
 import { type TranscriptProblem, addProblem, createProblemList, isLoss } from "../../transcript/scan.ts";
 import { isFlushEntry } from "../../transcript/messages.ts";
 
-type Format = "md" | "jsonl" | "json";
+type Format = "md" | "html" | "jsonl" | "json";
 
 type ExportOptions = AgentOptions & Flags<"json" | "noRedact"> & Texts<"output"> & { format?: Format | undefined };
 
 export async function exportSession(reference: string, options: ExportOptions): Promise<void> {
   const format = options.format ?? (options.json === true ? "json" : "md");
+  try {
+    await exportChat(reference, format, options);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.kind !== "not-found" || options.store !== undefined) throw error;
+    const { findInstead, exportFound } = await import("./cc/show.ts");
+    const found = await findInstead(reference, { agent: options.agent }, error);
+    if (format === "json" || options.noRedact === true) throw onlyForChats(format);
+    await exportFound(found, { format, output: options.output });
+  }
+}
+
+function onlyForChats(format: Format): HoldfastError {
+  const what = format === "json" ? "--format json" : "--no-redact";
+  return new HoldfastError("usage", "only-for-chats", `${what} is not available for Claude Code sessions`, {
+    hint: "Use --format jsonl; the transcript itself is named by `holdfast cc info`.",
+  });
+}
+
+async function exportChat(reference: string, format: Format, options: ExportOptions): Promise<void> {
   await withAgent(options, async (agent) => {
     const found = await findSession(agent, reference);
     const place = await locateTranscript(agent, found);
@@ -57,26 +72,6 @@ async function* noItems(): AsyncGenerator<WholeItem> {
   // A session without messages has no transcript.
 }
 
-async function writeExport(pieces: AsyncIterable<string>, output: string | undefined): Promise<void> {
-  if (output === undefined) {
-    await pipeline(pieces, process.stdout, { end: false });
-    return;
-  }
-  const target = resolve(output);
-  await sweepFolder(dirname(target), basename(target));
-  const temporary = temporaryPath(target);
-  try {
-    await writeNewFile(temporary, async (write) => {
-      for await (const piece of pieces) await write(piece);
-    });
-    await replaceFile(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw fileError(error, "write", target);
-  }
-  talk(`Written to ${output}`);
-}
-
 interface RenderOptions {
   key: string;
   redact: boolean;
@@ -85,7 +80,12 @@ interface RenderOptions {
 /** Streams: a transcript may be larger than memory or one string. */
 type Render = (conversation: Conversation, options: RenderOptions) => AsyncIterable<string>;
 
-const RENDERERS: Record<Format, Render> = { md: renderMarkdown, jsonl: renderLines, json: renderJson };
+const RENDERERS: Record<Format, Render> = {
+  md: renderMarkdown,
+  html: renderHtml,
+  jsonl: renderLines,
+  json: renderJson,
+};
 
 /** For people; the other formats contain every entry unchanged. */
 async function* renderMarkdown(
@@ -100,6 +100,26 @@ async function* renderMarkdown(
     yield `\n## ${spoken.speaker} · ${localTime(Date.parse(item.entry.timestamp))}\n\n${text}\n`;
   }
   for (const { reason } of problems.filter(isLoss)) yield `\n> The transcript is damaged: ${reason}.\n`;
+}
+
+async function* renderHtml(conversation: Conversation, { key, redact }: RenderOptions): AsyncGenerator<string> {
+  yield* renderPage({ title: key, facts: [] }, pageMessages(conversation, redact));
+}
+
+async function* pageMessages({ items, problems }: Conversation, redact: boolean): AsyncGenerator<PageMessage> {
+  for await (const item of items) {
+    const spoken = item.kind === "entry" && !isFlushEntry(item.entry) ? describeEntry(item.entry) : undefined;
+    if (item.kind === "header" || spoken === undefined) continue;
+    const { speaker } = spoken;
+    const text = redact ? redactText(spoken.text) : spoken.text;
+    const at = Date.parse(item.entry.timestamp);
+    const tone = speaker === "you" ? "person" : speaker === "agent" ? "agent" : "other";
+    if (speaker === "tool") yield { speaker, tone, at, text: "", details: [{ title: "output", text }] };
+    else yield { speaker, tone, at, text };
+  }
+  for (const { reason } of problems.filter(isLoss)) {
+    yield { speaker: "damage", tone: "other", text: `The transcript is damaged: ${reason}.` };
+  }
 }
 
 async function* renderLines({ items }: Conversation, { redact }: RenderOptions): AsyncGenerator<string> {

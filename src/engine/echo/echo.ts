@@ -135,7 +135,7 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
   const { text, isError } = await runTool(
     tools,
     { name, input },
-    { signal, logger, attached: createAttachedFiles(echo.turn.context) },
+    { signal, logger, sessionKey: echo.turn.sessionKey, attached: createAttachedFiles(echo.turn.context) },
   );
   yield { type: "message", message: toolResultMessage({ id, name, text, isError }, clock.now()) };
   yield { type: "tool-end", id, name, isError };

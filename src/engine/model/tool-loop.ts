@@ -73,7 +73,10 @@ export async function* runToolLoop(
     const goesOn = yield* reportAnswer(parts, asked, { bill, prompt, signal, mayUseTools, isFirst: step === 1 });
     if (!goesOn) return;
     prompt.push({ role: "assistant", content: asked.answer.parts() });
-    prompt.push({ role: "tool", content: yield* runCalls(parts, asked.answer.calls(), { signal, attached }) });
+    prompt.push({
+      role: "tool",
+      content: yield* runCalls(parts, asked.answer.calls(), { signal, attached, sessionKey: turn.sessionKey }),
+    });
   }
 }
 

@@ -21,6 +21,7 @@ export interface AgentTool {
 }
 
 export interface ToolUse {
+  sessionKey: string;
   signal: AbortSignal;
   attached: AttachedFiles;
 }

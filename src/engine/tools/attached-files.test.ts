@@ -34,6 +34,7 @@ async function use(
   const options = {
     signal: AbortSignal.timeout(10_000),
     logger: silentLogger,
+    sessionKey: "agent:main:main",
     attached: createAttachedFiles(context),
   };
   const { text, isError } = await runTool(tools, { name, input }, options);

@@ -6,7 +6,7 @@ import { createAttachedFiles } from "./attached-files.ts";
 import { type WorkspaceToolsOptions, createWorkspaceTools } from "./workspace-tools.ts";
 import { runTool } from "./agent-tool.ts";
 
-const OPTIONS = { logger: silentLogger, attached: createAttachedFiles([]) };
+const OPTIONS = { logger: silentLogger, sessionKey: "agent:main:main", attached: createAttachedFiles([]) };
 
 it("lists", async () => {
   await using folder = await folderWith({ "b.md": "x", "a/c/d.txt": "y", ".git/config": "z" });
@@ -128,7 +128,7 @@ it("offers memory search and session list if configured", async () => {
     note: "n",
   });
   expect(JSON.parse(await use(folder, "session_list", {}, options))).toMatchObject({ sessions: [{ sessionId: "1" }] });
-  expect(asked).toEqual([{ text: "plan", maxResults: 20, minScore: 0 }, { limit: 20 }]);
+  expect(asked).toEqual([{ text: "plan", maxResults: 20, minScore: 0, sessionKey: "agent:main:main" }, { limit: 20 }]);
   expect([...createWorkspaceTools({ workspace: folder.path }).keys()]).not.toContain("memory_search");
 });
 

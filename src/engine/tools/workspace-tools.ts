@@ -5,7 +5,7 @@ import { type AgentTool, type ToolTable, toolSchema } from "./agent-tool.ts";
 import { createConfinedFiles, type ConfinedFiles } from "./confined-files.ts";
 import { readText, shownName } from "./file-text.ts";
 import { createSearchFiles } from "./search-files.ts";
-import type { MemoryResult } from "../../memory/search-results.ts";
+import type { RecallResult } from "../../memory/search-results.ts";
 
 export interface WorkspaceToolsOptions {
   workspace: string;
@@ -160,26 +160,38 @@ function createWriteFile(files: ConfinedFiles): AgentTool {
 const DEFAULT_RESULTS = 6;
 const MAX_RESULTS = 20;
 
-export type SearchMemory = (query: { text: string; maxResults: number; minScore: number }) => Promise<MemoryResult>;
+/** Searches the agent's memory files and the earlier windows of the session that asks, nothing else. */
+export type SearchMemory = (query: {
+  text: string;
+  sessionKey: string;
+  maxResults: number;
+  minScore: number;
+}) => Promise<RecallResult>;
 
 function createMemorySearch(searchMemory: SearchMemory): AgentTool {
   return {
     name: "memory_search",
     description:
-      "Searches what you have noted for later: AGENTS.md, MEMORY.md and memory/*.md of your workspace. Returns passages " +
-      "with file and lines, best first. Use a few distinctive words; quotes find a phrase, -word excludes it.",
+      "Searches what you have noted for later (AGENTS.md, MEMORY.md and memory/*.md of your workspace) and what was said " +
+      "in earlier windows of this conversation. Returns passages, best first: with file and lines, or with the window and " +
+      "the command that continues it. Use a few distinctive words; quotes find a phrase, -word excludes it.",
     inputSchema: toolSchema({
       query: { type: "string", description: "What to look for" },
       "maxResults?": { type: "integer", description: `How many passages. Default: ${DEFAULT_RESULTS}` },
       "minScore?": { type: "number", description: "Skip passages below this score, 0 to 1. Default: 0" },
     }),
-    run: async ({ query, maxResults = DEFAULT_RESULTS, minScore = 0 }) => {
+    run: async ({ query, maxResults = DEFAULT_RESULTS, minScore = 0 }, { sessionKey }) => {
       const text = String(query).trim();
       if (text === "") {
         throw new HoldfastError("usage", "query-empty", "The query is empty.", { hint: "Say what to look for." });
       }
       const limit = Math.min(MAX_RESULTS, Math.max(1, Number(maxResults)));
-      const { results, note } = await searchMemory({ text, maxResults: limit, minScore: Number(minScore) });
+      const { results, note } = await searchMemory({
+        text,
+        sessionKey,
+        maxResults: limit,
+        minScore: Number(minScore),
+      });
       return JSON.stringify({ results, note }, undefined, 1);
     },
   };

@@ -5,7 +5,7 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { countUpTo, defineTool, searchText } from "../bridge-tool.ts";
 import { UNTRUSTED } from "../model-text.ts";
 import { taskOf } from "./session-row.ts";
-import type { SessionHit } from "../../memory/search-results.ts";
+import type { SessionHit } from "../../memory/search.ts";
 
 const passage = z.object({
   role: z.string().optional(),

@@ -1,0 +1,184 @@
+/** `holdfast cc show` and `cc export`: the conversation of a native session, secrets redacted. */
+import { localTime } from "../../../base/clock.ts";
+import { HoldfastError } from "../../../base/errors.ts";
+import { shortId } from "../../../base/ids.ts";
+import { encodeLine } from "../../../base/jsonl.ts";
+import { redactText, redactValue } from "../../../base/redact.ts";
+import { printable, printableLine } from "../../../base/text.ts";
+import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
+import {
+  type NativeCall,
+  type NativeMessage,
+  readNativeLines,
+  readNativeMessages,
+} from "../../../claude/native/read-messages.ts";
+import { type PageMessage, renderPage } from "../../conversation-page.ts";
+import { printStyled, style, talk, writeOut } from "../../output.ts";
+import { writeExport } from "../../write-export.ts";
+import { type ClaudeOptions, progressLine, withClaude } from "./claude-side.ts";
+import { sessionTitle, shortPath } from "./claude-side.ts";
+
+export interface ShowOptions extends ClaudeOptions {
+  limit?: number | undefined;
+  all?: boolean | undefined;
+}
+
+const DEFAULT_LIMIT = 50;
+
+export async function showNativeSession(id: string, options: ShowOptions): Promise<void> {
+  await showFound(await findNative(id, options), options);
+}
+
+export type NativeFormat = "md" | "html" | "jsonl";
+
+export interface ExportNativeOptions extends ClaudeOptions {
+  format?: NativeFormat | undefined;
+  output?: string | undefined;
+}
+
+export async function exportNativeSession(id: string, options: ExportNativeOptions): Promise<void> {
+  await exportFound(await findNative(id, options), options);
+}
+
+/** For commands that look among chats first. Says which session it took; throws `missing` if there is none either. */
+export async function findInstead(
+  id: string,
+  options: ClaudeOptions,
+  missing: HoldfastError,
+): Promise<DiscoveredSession> {
+  let found: DiscoveredSession;
+  try {
+    found = await findNative(id, options);
+  } catch (error) {
+    throw error instanceof HoldfastError && error.kind === "not-found" ? missing : error;
+  }
+  talk(`${shortId(found.sessionId)} is a Claude Code session: ${printableLine(sessionTitle(found), 100)}`);
+  return found;
+}
+
+async function findNative(id: string, options: ClaudeOptions): Promise<DiscoveredSession> {
+  return await withClaude(options, async (side) => {
+    using progress = progressLine();
+    return await side.find(id, { refresh: progress.refresh });
+  });
+}
+
+export async function showFound(session: DiscoveredSession, options: ShowOptions): Promise<void> {
+  const path = transcriptOf(session);
+  if (options.json === true) await printMessages(session, path, options);
+  else await printConversation(session, path, options);
+}
+
+function transcriptOf({ sessionId, transcriptPath }: DiscoveredSession): string {
+  if (transcriptPath !== undefined) return transcriptPath;
+  throw new HoldfastError("not-found", "no-transcript", `Session ${sessionId} has no transcript`, {
+    hint: "Claude Code deletes old transcripts. `holdfast cc archive` keeps copies from now on.",
+    data: { sessionId },
+  });
+}
+
+/** Without `all`, the last messages. */
+async function* shownMessages(
+  path: string,
+  { all, limit = DEFAULT_LIMIT }: ShowOptions,
+): AsyncGenerator<NativeMessage> {
+  const messages = readNativeMessages(path);
+  if (all === true) {
+    yield* messages;
+    return;
+  }
+  const last: NativeMessage[] = [];
+  for await (const message of messages) {
+    if (message.role === "tool") continue;
+    last.push(message);
+    if (last.length > limit) last.shift();
+  }
+  yield* last;
+}
+
+async function printMessages(session: DiscoveredSession, path: string, options: ShowOptions): Promise<void> {
+  await writeOut(`${JSON.stringify({ schema: 1, sessionId: session.sessionId, path }).slice(0, -1)},"messages":[`);
+  let count = 0;
+  for await (const { at, ...message } of shownMessages(path, options)) {
+    const dated = { ...message, at: at === undefined ? undefined : new Date(at).toISOString() };
+    await writeOut(`${count === 0 ? "" : ","}${JSON.stringify(redactValue(dated))}`);
+    count += 1;
+  }
+  await writeOut(`],"count":${count}}\n`);
+}
+
+const SPEAKERS = { user: "you", assistant: "Claude", tool: "tool", summary: "summary" } as const;
+const MAX_RESULT_LINES = 10;
+const MARGIN = " ".repeat("2026-01-01 00:00:00  speaker  ".length);
+
+async function printConversation(session: DiscoveredSession, path: string, options: ShowOptions): Promise<void> {
+  printStyled(style("bold", printableLine(sessionTitle(session), 160)));
+  printStyled(style("dim", printableLine(factsOf(session).join(" · "))));
+  let isEmpty = true;
+  for await (const message of shownMessages(path, options)) {
+    isEmpty = false;
+    const lines = printable(redactText(bodyOf(message))).split("\n");
+    const isLong = message.role === "tool" && lines.length > MAX_RESULT_LINES;
+    const [first = "", ...rest] = isLong ? [...lines.slice(0, MAX_RESULT_LINES), "…"] : lines;
+    const time = style("dim", message.at === undefined ? " ".repeat(19) : localTime(message.at));
+    const speaker = style(message.role === "user" ? "cyan" : "green", SPEAKERS[message.role].padEnd(7));
+    await writeOut(`${[`${time}  ${speaker}  ${first}`, ...rest.map((line) => `${MARGIN}${line}`)].join("\n")}\n`);
+  }
+  if (isEmpty) printStyled(style("dim", "(no messages)"));
+  else if (options.all !== true) printStyled(style("dim", "(--all also shows earlier messages and tool output)"));
+}
+
+function factsOf({ sessionId, repoPath, branch, archived }: DiscoveredSession): string[] {
+  return [sessionId, shortPath(repoPath), branch, archived === true ? "archived" : ""].filter((fact) => fact !== "");
+}
+
+function bodyOf({ text, calls }: NativeMessage): string {
+  return [...(text === "" ? [] : [text]), ...calls.map((call) => `(${callText(call)})`)].join("\n");
+}
+
+const ARGUMENT_LENGTH = 200;
+
+/** The call with its most telling argument. */
+function callText({ name, input }: NativeCall): string {
+  const names = ["file_path", "notebook_path", "command", "pattern", "query", "url", "path", "description"];
+  const argument = names.map((member) => input[member]).find((value) => typeof value === "string");
+  return typeof argument === "string" ? `${name} ${argument.slice(0, ARGUMENT_LENGTH)}` : name;
+}
+
+export async function exportFound(session: DiscoveredSession, options: ExportNativeOptions): Promise<void> {
+  const path = transcriptOf(session);
+  const render = { md: renderMarkdown, html: renderHtml, jsonl: renderLines }[options.format ?? "md"];
+  await writeExport(render(session, path), options.output);
+}
+
+async function* renderMarkdown(session: DiscoveredSession, path: string): AsyncGenerator<string> {
+  yield `# ${redactText(sessionTitle(session)).replaceAll("\n", " ")}\n\n${factsOf(session).join(" · ")}\n`;
+  for await (const message of readNativeMessages(path)) {
+    if (message.role === "tool") continue;
+    const time = message.at === undefined ? "" : ` · ${localTime(message.at)}`;
+    yield `\n## ${SPEAKERS[message.role]}${time}\n\n${redactText(bodyOf(message))}\n`;
+  }
+}
+
+async function* renderHtml(session: DiscoveredSession, path: string): AsyncGenerator<string> {
+  const title = redactText(sessionTitle(session)).split("\n")[0] ?? "";
+  yield* renderPage({ title, facts: factsOf(session) }, pageMessages(path));
+}
+
+async function* pageMessages(path: string): AsyncGenerator<PageMessage> {
+  for await (const { role, at, text, calls } of readNativeMessages(path)) {
+    const tone = role === "user" ? "person" : role === "assistant" ? "agent" : "other";
+    const safe = redactText(text);
+    const details = calls.map((call) => ({
+      title: redactText(callText(call)),
+      text: JSON.stringify(redactValue(call.input), undefined, 2),
+    }));
+    if (role === "tool") yield { speaker: "tool", tone, at, text: "", details: [{ title: "output", text: safe }] };
+    else yield { speaker: SPEAKERS[role], tone, at, text: safe, details };
+  }
+}
+
+/** Every line, with secrets replaced. */
+async function* renderLines(_: DiscoveredSession, path: string): AsyncGenerator<string> {
+  for await (const { record } of readNativeLines(path)) yield encodeLine(redactValue(record));
+}

@@ -1,0 +1,158 @@
+/**
+ * Finds the passages of each term of a query, with a weight per passage. A term that no passage has is replaced: by
+ * words that contain it, by words that differ by a typo, by the end of a path. Rare terms come first; a term that is
+ * in very many passages is only looked up where a rarer one was found.
+ */
+import type { IndexDatabase } from "./index-database.ts";
+import { PASSAGE_BITS, sourceOf } from "./index-database.ts";
+import {
+  type ParsedQuery,
+  type QueryTerm,
+  isWorthScanning,
+  phrase,
+  tellingTerms,
+  termExpression,
+  without,
+  wordsOf,
+} from "./query.ts";
+import type { RowFilter } from "./source-filter.ts";
+import { similarWords, splitWord, wordsContaining } from "./vocabulary.ts";
+
+export interface TermMatches {
+  term: QueryTerm;
+  /** Passage id → weight, higher is better. */
+  weights: Map<number, number>;
+  /** Words that were found instead of the term, to be marked. */
+  instead: string[];
+}
+
+/** Said, parts of words, tool calls, about the session. */
+const COLUMN_WEIGHTS = "1.0, 0.8, 0.3, 1.0";
+/** More passages than this: a common term. */
+const COMMON = 3000;
+/** Fewer passages than this: also look for words that contain the term. */
+const FEW = 5;
+
+export function matchTerms(database: IndexDatabase, parsed: ParsedQuery, filter: RowFilter): TermMatches[] {
+  const terms = tellingTerms(parsed).map((term) => {
+    const expression = termExpression(term);
+    return { term, expression, count: expression === undefined ? 0 : countUpTo(database, expression, COMMON + 1) };
+  });
+  terms.sort((a, b) => a.count - b.count);
+  const sources = new Set<number>();
+  return terms.map(({ term, expression, count }) => {
+    const lookup = createLookup(database, parsed, filter, count > COMMON ? [...sources] : []);
+    const weights = expression === undefined ? new Map<number, number>() : lookup(expression, 1);
+    const instead = weights.size < FEW && !term.exact ? addReplacements(database, term, weights, lookup) : [];
+    if (weights.size === 0 && isWorthScanning(term)) scan(database, term, parsed, filter, weights);
+    for (const id of weights.keys()) sources.add(sourceOf(id));
+    return { term, weights, instead };
+  });
+}
+
+function countUpTo(database: IndexDatabase, expression: string, limit: number): number {
+  const sql = "SELECT count(*) AS count FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)";
+  return database.get<{ count: number }>(sql, expression, limit)?.count ?? 0;
+}
+
+type Lookup = (expression: string, share: number) => Map<number, number>;
+
+function createLookup(
+  database: IndexDatabase,
+  { unwanted }: ParsedQuery,
+  filter: RowFilter,
+  sources: readonly number[],
+): Lookup {
+  const within = sources.length === 0 ? "" : `AND (rowid >> ${PASSAGE_BITS}) IN (SELECT value FROM json_each(?))`;
+  const sql = `
+    SELECT rowid AS id, -bm25(words, ${COLUMN_WEIGHTS}) AS goodness FROM words
+    WHERE words MATCH ? ${within} AND ${filter.sql("words.rowid")}
+    ORDER BY goodness DESC LIMIT ${COMMON}`;
+  return (expression, share) => {
+    const values = [without(expression, unwanted), ...(within === "" ? [] : [JSON.stringify(sources)])];
+    const rows = database.all<{ id: number; goodness: number }>(sql, ...values, ...filter.values);
+    return new Map(rows.map(({ id, goodness }) => [id, share * (goodness + PRESENCE)]));
+  };
+}
+
+/** Added for every term that is there: in a small index the statistics of words say nothing. */
+const PRESENCE = 0.25;
+
+/** Ways to read a term that was not found as it was typed, each with its share of the weight. */
+const SHARES = { split: 0.9, similar: 0.7, pathEnd: 0.7, together: 0.5, containing: 0.5 };
+
+function addReplacements(
+  database: IndexDatabase,
+  term: QueryTerm,
+  weights: Map<number, number>,
+  lookup: Lookup,
+): string[] {
+  const words = wordsOf(term.text);
+  const instead: string[] = [];
+  const add = (phrases: readonly string[][], share: number): void => {
+    if (phrases.length === 0) return;
+    const before = weights.size;
+    for (const [id, weight] of lookup(phrases.map(phrase).join(" OR "), share)) {
+      weights.set(id, Math.max(weight, weights.get(id) ?? 0));
+    }
+    if (weights.size > before) instead.push(...phrases.flat());
+  };
+  const [word] = words;
+  if (words.length === 1 && word !== undefined) {
+    const wasFound = weights.size > 0;
+    if (!wasFound) add(splitWord(database, word), SHARES.split);
+    add(
+      wordsContaining(database, word).map((found) => [found]),
+      SHARES.containing,
+    );
+    if (weights.size === 0)
+      add(
+        similarWords(database, word).map((found) => [found]),
+        SHARES.similar,
+      );
+  } else if (words.length > 1 && weights.size === 0) {
+    for (let from = 1; from < words.length - 1 && weights.size === 0; from += 1) {
+      add([words.slice(from)], SHARES.pathEnd);
+    }
+    if (weights.size === 0) add(corrected(database, words), SHARES.similar);
+    if (weights.size === 0) {
+      for (const [id, weight] of lookup(words.map((each) => phrase([each])).join(" AND "), SHARES.together)) {
+        weights.set(id, weight);
+      }
+    }
+  }
+  return instead;
+}
+
+const MAX_CORRECTIONS = 16;
+
+/** The term with each unknown word replaced by words like it. */
+function corrected(database: IndexDatabase, words: readonly string[]): string[][] {
+  let phrases: string[][] = [[]];
+  let isChanged = false;
+  for (const word of words) {
+    const isKnown = countUpTo(database, phrase([word]), 1) > 0;
+    const choices = isKnown ? [] : [...similarWords(database, word), ...wordsContaining(database, word)].slice(0, 4);
+    isChanged ||= choices.length > 0;
+    const nexts = choices.length === 0 ? [word] : choices;
+    phrases = phrases.flatMap((before) => nexts.map((next) => [...before, next])).slice(0, MAX_CORRECTIONS);
+  }
+  return isChanged ? phrases : [];
+}
+
+const MAX_SCANNED = 200;
+
+/** Looks for the characters themselves, where no word can match: `=>>`. */
+function scan(
+  database: IndexDatabase,
+  term: QueryTerm,
+  { unwanted }: ParsedQuery,
+  filter: RowFilter,
+  weights: Map<number, number>,
+): void {
+  const sql = `SELECT id, text FROM passages WHERE instr(lower(text), lower(?)) > 0 AND ${filter.sql("passages.id")}
+    ORDER BY id DESC LIMIT ${MAX_SCANNED}`;
+  for (const { id, text } of database.all<{ id: number; text: string }>(sql, term.text, ...filter.values)) {
+    if (!unwanted.some((other) => text.toLowerCase().includes(other.text.toLowerCase()))) weights.set(id, PRESENCE);
+  }
+}

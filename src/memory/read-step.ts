@@ -1,0 +1,26 @@
+/** The facts of one line or file, as the readers yield them and the index stores them. */
+import type { Line } from "../base/jsonl.ts";
+import type { Passage } from "./passages.ts";
+
+export interface ReadStep {
+  /** Offset of the next line. */
+  end: number;
+  /** Number of lines read. */
+  lines: number;
+  passages: Passage[];
+  /** The session's branch from here on. */
+  branch?: string | undefined;
+  /** A title of the session. One of the same or a higher rank replaces it. */
+  title?: { text: string; rank: number } | undefined;
+  /** Files that were changed here. */
+  edits?: string[] | undefined;
+  /** The working folder from here on. */
+  folder?: string | undefined;
+  damaged?: true | undefined;
+  skipped?: true | undefined;
+  /** Set at a native session's first prompt. `agentId`: the agent that wrote it, if known. */
+  settled?: { agentId?: string | undefined } | undefined;
+}
+
+/** Reads one line. */
+export type LineReader = (line: Line, place: { line: number; endLine: number; offset: number }) => Partial<ReadStep>;
