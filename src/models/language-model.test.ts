@@ -35,7 +35,10 @@ describe.each(PROVIDERS)("$spec", ({ spec, protocol, header, key }) => {
       reasoning: "none",
       signal: AbortSignal.timeout(10_000),
     });
-    expect(answer).toEqual({ text: "a fine answer", finish: "stop", usage: { inputTokens: 11, outputTokens: 7 } });
+    const { costUsd = 0, ...said } = answer;
+    expect(said).toEqual({ text: "a fine answer", finish: "stop", usage: { inputTokens: 11, outputTokens: 7 } });
+    // Eighteen tokens cost far less than a cent, and nothing where no price is known.
+    expect(costUsd).toBeLessThan(0.001);
     const [request, ...more] = server.requests;
     expect(more).toEqual([]);
     expect(request).toMatchObject({ protocol, system: "the rules", prompt: "the question" });

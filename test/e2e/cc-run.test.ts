@@ -157,7 +157,7 @@ describe("holdfast cc run", () => {
     expect(stderr).toMatch(/in use by another Holdfast run \(process \d+\)/);
     const waiting = start("run", "another");
     await until(
-      () => waiting.errors().includes("waiting: Another run has this repo. Agent main is using it"),
+      () => waiting.errors().includes("waiting: Another run is using this repo. Agent main is using it"),
       waiting.errors,
     );
     expect(waiting.errors()).toContain('"busy with something"');
