@@ -1,120 +1,261 @@
 /**
- * Learns how much each feature of the offline comparison counts, from labelled cases, and writes
- * src/claude/selection/offline/weights.ts:
+ * Learns the weights of the offline relevance from labelled decisions and writes data/relevance-weights.json:
  *
- *   node scripts/train-relevance.ts examples/selection-cases.jsonl [--dry-run]
+ *   node scripts/train-relevance.ts [--held-out] [--write]
  *
- * A decision is a choice between the sessions and a fresh start, so that is what is fitted: a softmax
- * over the sessions' evidence and 0 for fresh, by gradient descent with a small penalty on weights.
- * Cases are grouped by author (the first part of their id, up to a slash); for each author the report says how weights
- * learned from the others' cases decide that author's. That figure is the one to believe.
+ * The cases are written by 20 personas with 16 consecutive cases each. Personas 4, 8, 12, 16 and 20 are kept aside:
+ * only `--held-out` looks at them, with weights learned from the other 15. Without an option, each of the 15 is
+ * decided with weights learned from the other 14. `--write` learns from all 20.
+ *
+ * The model is a softmax over a fresh start and every session, fitted through the points of a decision: a session's
+ * evidence counts from the relevance with which it would be resumed.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { type SelectionCase, readCases } from "../src/claude/selection/cases.ts";
-import { evaluateCases, type MethodResult } from "../src/claude/selection/evaluate.ts";
-import { FEATURE_NAMES, type FeatureName } from "../src/claude/selection/offline/features.ts";
-import { compareAll, createOfflineScorer } from "../src/claude/selection/offline/score-offline.ts";
+import { type MethodResult, evaluateCases } from "../src/claude/selection/evaluate.ts";
+import { type Vocabulary, compareSessions } from "../src/claude/selection/offline/features.ts";
+import {
+  type RelevanceModel,
+  type RelevanceWeightsFile,
+  createOfflineScorer,
+} from "../src/claude/selection/offline/score-offline.ts";
+import { stemsOf, wordsOf } from "../src/claude/selection/offline/words.ts";
+import { relevanceToResume } from "../src/claude/selection/score.ts";
+import type { RelevanceScorer } from "../src/claude/selection/selection.ts";
+import { DEFAULT_CONFIG } from "../src/config/config.ts";
 
-type Weights = Record<FeatureName, number>;
+const CASES = fileURLToPath(new URL("../test/fixtures/selection/cases.jsonl", import.meta.url));
+const TARGET = new URL("../data/relevance-weights.json", import.meta.url);
+const CASES_PER_PERSONA = 16;
+const HELD_OUT = new Set([4, 8, 12, 16, 20]);
+const TRAINING = { rounds: 500, rate: 0.08, momentum: 0.9, penalty: 0.004 };
+/** A word in the tasks of fewer personas says nothing about wording in general. */
+const WORDING = { minPersonas: 4, prior: 2 };
+const DERIVED_WEIGHT = 0.05;
+/** A baseline that reads no content words. */
+const BRANCH_AND_FOLLOW_UP = ["bias", "featureBranch", "sharedBranch", "refersBack", "noTopic", "shortOnBranch"];
+/** All other features are evidence for a session. */
+const ANY_SIGN = new Set(["bias", "featureBranch", "sharedBranch"]);
+const config = DEFAULT_CONFIG.claudeCode.sessionSelection;
+
+interface PersonaCase {
+  persona: number;
+  one: SelectionCase;
+}
+
+/** A persona that no decision is made for, so nothing is excluded. */
+const NOBODY = 0;
+
+await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<void> {
+  const all = (await readCases(CASES)).map((one, at) => ({ persona: Math.floor(at / CASES_PER_PERSONA) + 1, one }));
+  const development = all.filter(({ persona }) => !HELD_OUT.has(persona));
+  if (args.includes("--held-out")) {
+    const heldOut = all.filter(({ persona }) => HELD_OUT.has(persona)).map(({ one }) => one);
+    const branchOnly = createOfflineScorer(train(development, BRANCH_AND_FOLLOW_UP));
+    show("branch and follow-up alone", (await evaluateCases(heldOut, { offline: branchOnly })).offline);
+    await report("kept aside", heldOut, createOfflineScorer(train(development)));
+  } else {
+    await crossValidate(development);
+  }
+  if (args.includes("--write")) await writeModel(train(all));
+}
+
+async function crossValidate(cases: readonly PersonaCase[]): Promise<void> {
+  const scorers = new Map<string, RelevanceScorer>();
+  for (const persona of new Set(cases.map((row) => row.persona))) {
+    const scorer = createOfflineScorer(train(cases.filter((row) => row.persona !== persona)));
+    for (const row of cases) if (row.persona === persona) scorers.set(row.one.task, scorer);
+  }
+  const byTask: RelevanceScorer = (task, sessions, context) => scorers.get(task)?.(task, sessions, context) ?? [];
+  const all = cases.map(({ one }) => one);
+  await report("each persona by the others", all, byTask);
+}
+
+/** `names`: the features to use. Default: all. */
+function train(cases: readonly PersonaCase[], names?: readonly string[]): RelevanceModel {
+  // A persona's own cases are excluded from its vocabulary, as they are for anybody who uses the weights.
+  const personas = [...new Set(cases.map(({ persona }) => persona))];
+  const vocabularies = new Map(personas.map((persona) => [persona, readVocabulary(cases, persona)]));
+  const examples = cases.flatMap(({ persona, one }) => {
+    const vocabulary = vocabularies.get(persona);
+    return vocabulary === undefined ? [] : [one, ...derivedCases(one)].map((some) => toExample(some, vocabulary));
+  });
+  return { weights: fit(examples, names), vocabulary: readVocabulary(cases, NOBODY) };
+}
+
+/**
+ * Decisions that are right by construction: the text that started a session belongs to it, its beginning too, and so does a later prompt
+ * of the newest session on the branch.
+ */
+function derivedCases(one: SelectionCase): (SelectionCase & { weight: number })[] {
+  const started = one.sessions.flatMap((session) => {
+    const beginning = session.firstMessage.split(" ").slice(0, 6).join(" ");
+    return [session.firstMessage, beginning].map((task) => ({ session, task, prompts: session.prompts }));
+  });
+  const there = one.sessions.filter(({ branch }) => branch === one.currentBranch);
+  const [newest] = there.toSorted((a, b) => b.lastModified.getTime() - a.lastModified.getTime());
+  const later = (newest?.prompts ?? []).slice(1).map((task) => {
+    return { session: newest, task, prompts: newest?.prompts.filter((prompt) => prompt !== task) ?? [] };
+  });
+  return [...started, ...later].map(({ session, task, prompts }) => ({
+    ...one,
+    task,
+    weight: DERIVED_WEIGHT,
+    sessions: one.sessions.map((other) => (other === session ? { ...other, prompts } : other)),
+    expected: { action: "resume", sessionId: session?.sessionId },
+  }));
+}
 
 interface Example {
-  /** The features of each session. */
-  rows: number[][];
-  /** The session that is right; -1 for fresh. */
+  weight: number;
+  rows: Record<string, number>[];
+  /** Of each session: the log odds of the relevance with which it would be resumed. */
+  barriers: number[];
+  /** The right session. -1: fresh. */
   right: number;
 }
 
-const TRAINING = { rounds: 1500, rate: 0.15, penalty: 0.0007 };
-/** Most tasks of real life are easy, and few of the cases are: each counts for so many. */
-const EASY = 4;
-const TARGET = new URL("../src/claude/selection/offline/weights.ts", import.meta.url);
-
-const args = process.argv.slice(2);
-const files = args.filter((arg) => !arg.startsWith("--"));
-const cases = (await Promise.all(files.map(readCases))).flat();
-await crossValidate(cases);
-const weights = train(cases.flatMap(toExample));
-report("all, learned from all", (await evaluate(cases, weights)).offline);
-if (!args.includes("--dry-run")) await writeWeights(weights);
-
-async function crossValidate(all: readonly SelectionCase[]): Promise<void> {
-  for (const [author, own] of Object.entries(Object.groupBy(all, authorOf))) {
-    const others = all.filter((one) => authorOf(one) !== author);
-    if (own === undefined || others.length === 0) continue;
-    report(`${author}, learned from the others`, (await evaluate(own, train(others.flatMap(toExample)))).offline);
-  }
-}
-
-function authorOf({ id }: SelectionCase): string {
-  return /^([\w-]+)\//.exec(id)?.[1] ?? "own";
-}
-
-function toExample(one: SelectionCase): Example[] {
-  // What a reference back decides teaches nothing about words.
-  if (one.sessions.length === 0 || (/^follow-?up$/.test(one.kind) && one.expected.action !== "fresh")) return [];
-  const found = compareAll(one.task, one.sessions, {
-    currentBranch: one.currentBranch,
-    commitSubjects: one.commitSubjects,
+function toExample(one: SelectionCase & { weight?: number }, vocabulary: Vocabulary): Example {
+  const { task, sessions, currentBranch, commitSubjects, now, expected, weight = 1 } = one;
+  const compared = compareSessions(task, sessions, { currentBranch, commitSubjects, now }, vocabulary);
+  const possible = sessions.flatMap((session, at) => {
+    const needed = relevanceToResume(session, { currentBranch, now, config });
+    return needed === undefined ? [] : [{ session, row: compared[at]?.features ?? {}, barrier: logOdds(needed) }];
   });
-  // Nor does what only related work shares.
-  if (found.some((comparison) => comparison.isSpecific)) return [];
-  const right = one.sessions.findIndex((session) => session.sessionId === one.expected.sessionId);
-  const example = { rows: found.map((comparison) => comparison.features), right };
-  return Array.from({ length: one.kind === "easy" ? EASY : 1 }, () => example);
+  return {
+    weight,
+    rows: possible.map(({ row }) => row),
+    barriers: possible.map(({ barrier }) => barrier),
+    right: possible.findIndex(({ session }) => session.sessionId === expected.sessionId),
+  };
 }
 
-function train(examples: readonly Example[]): Weights {
-  const weights = FEATURE_NAMES.map(() => 0);
-  const momentum = FEATURE_NAMES.map(() => 0);
+function readVocabulary(cases: readonly PersonaCase[], excluded: number): Vocabulary {
+  const others = cases.filter(({ persona }) => persona !== excluded);
+  const stems = new Map<string, Set<number>>();
+  for (const { persona, one } of others) {
+    const texts = [one.task, ...one.sessions.flatMap(({ prompts }) => prompts)];
+    for (const stem of new Set(texts.flatMap((text) => [...stemsOf(text).keys()]))) addTo(stems, stem, persona);
+  }
+  const collections = new Set(others.map(({ persona }) => persona)).size;
+  const frequencies = new Map([...stems].map(([stem, personas]) => [stem, personas.size]));
+  return { collections, frequencies, wording: readWording(others) };
+}
+
+/** By word: the log odds that a task with it continues earlier work, against those of all tasks. */
+function readWording(cases: readonly PersonaCase[]): Map<string, number> {
+  const users = new Map<string, Set<number>>();
+  const counts = new Map<string, { resume: number; fresh: number }>();
+  const all = { resume: 0, fresh: 0 };
+  for (const { persona, one } of cases) {
+    const action = one.expected.action === "fresh" ? "fresh" : "resume";
+    all[action]++;
+    for (const word of new Set(wordsOf(one.task))) {
+      addTo(users, word, persona);
+      const count = counts.get(word) ?? { resume: 0, fresh: 0 };
+      count[action]++;
+      counts.set(word, count);
+    }
+  }
+  const { minPersonas, prior } = WORDING;
+  const share = (count: number, total: number): number => (count + prior) / (total + 2 * prior);
+  const common = [...counts].filter(([word]) => (users.get(word)?.size ?? 0) >= minPersonas);
+  return new Map(
+    common.map(([word, { resume, fresh }]) => [word, Math.log(share(resume, all.resume) / share(fresh, all.fresh))]),
+  );
+}
+
+function addTo(sets: Map<string, Set<number>>, key: string, value: number): void {
+  sets.set(key, (sets.get(key) ?? new Set()).add(value));
+}
+
+function logOdds(share: number): number {
+  return Math.log(share / (1 - share));
+}
+
+/** Gradient descent with momentum and a penalty on large weights. */
+function fit(
+  examples: readonly Example[],
+  names: readonly string[] = Object.keys(examples.find(({ rows }) => rows.length > 0)?.rows[0] ?? {}),
+): Record<string, number> {
+  const data = examples.map(({ rows, ...rest }) => ({
+    ...rest,
+    rows: rows.map((row) => names.map((name) => row[name] ?? 0)),
+  }));
+  const total = data.reduce((sum, { weight }) => sum + weight, 0);
+  const weights = names.map(() => 0);
+  const steps = names.map(() => 0);
   for (let round = 0; round < TRAINING.rounds; round++) {
-    const gradient = gradientOf(examples, weights);
+    const gradient = names.map(() => 0);
+    for (const { rows, barriers, right, weight } of data) {
+      const odds = rows.map((row, at) => Math.exp(Math.min(30, dot(row, weights) - (barriers[at] ?? 0))));
+      const sum = odds.reduce((total, value) => total + value, 1);
+      for (const [at, row] of rows.entries()) {
+        const error = (weight * ((at === right ? 1 : 0) - (odds[at] ?? 0) / sum)) / total;
+        for (let name = 0; name < names.length; name++)
+          gradient[name] = (gradient[name] ?? 0) + error * (row[name] ?? 0);
+      }
+    }
     for (const [at, slope] of gradient.entries()) {
-      const penalty = FEATURE_NAMES[at] === "bias" ? 0 : TRAINING.penalty * (weights[at] ?? 0);
-      momentum[at] = 0.9 * (momentum[at] ?? 0) + slope - penalty;
-      weights[at] = (weights[at] ?? 0) + TRAINING.rate * (momentum[at] ?? 0);
+      const penalty = names[at] === "bias" ? 0 : TRAINING.penalty * (weights[at] ?? 0);
+      steps[at] = TRAINING.momentum * (steps[at] ?? 0) + slope - penalty;
+      const next = (weights[at] ?? 0) + TRAINING.rate * (steps[at] ?? 0);
+      weights[at] = ANY_SIGN.has(names[at] ?? "") ? next : Math.max(0, next);
     }
   }
-  return Object.fromEntries(FEATURE_NAMES.map((name, at) => [name, round3(weights[at] ?? 0)])) as Weights;
-}
-
-function gradientOf(examples: readonly Example[], weights: readonly number[]): number[] {
-  const gradient = weights.map(() => 0);
-  for (const { rows, right } of examples) {
-    const odds = rows.map((row) => Math.exp(Math.min(30, dot(row, weights))));
-    const sum = odds.reduce((total, value) => total + value, 1);
-    for (const [at, row] of rows.entries()) {
-      const error = (at === right ? 1 : 0) - (odds[at] ?? 0) / sum;
-      for (const [feature, value] of row.entries())
-        gradient[feature] = (gradient[feature] ?? 0) + (error * value) / examples.length;
-    }
-  }
-  return gradient;
+  return Object.fromEntries(names.map((name, at) => [name, rounded(weights[at] ?? 0)]));
 }
 
 function dot(row: readonly number[], weights: readonly number[]): number {
   return row.reduce((sum, value, at) => sum + value * (weights[at] ?? 0), 0);
 }
 
-async function evaluate(some: readonly SelectionCase[], learned: Weights) {
-  return evaluateCases(some, { offline: createOfflineScorer(learned) });
-}
-
-function report(what: string, result: MethodResult): void {
-  const kinds = Object.entries(result.byKind).map(([kind, { accuracy }]) => `${kind} ${accuracy.toFixed(2)}`);
-  const { wrongSession, missedResume, wrongResume } = result;
-  console.log(
-    `${result.accuracy.toFixed(3)} ${what} (${result.cases}; other session ${wrongSession}, missed ${missedResume}, wrongly resumed ${wrongResume}): ${kinds.join(", ")}`,
-  );
-}
-
-async function writeWeights(learned: Weights): Promise<void> {
-  const before = await readFile(TARGET, "utf8");
-  const rows = FEATURE_NAMES.map(
-    (name) => `  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${learned[name]},\n`,
-  );
-  await writeFile(TARGET, `${before.slice(0, before.indexOf("= ") + 2)}{\n${rows.join("")}};\n`);
-}
-
-function round3(value: number): number {
+function rounded(value: number): number {
   return Math.round(value * 1_000) / 1_000;
+}
+
+async function report(what: string, cases: readonly SelectionCase[], scorer: RelevanceScorer): Promise<void> {
+  const { chance, alwaysFresh, keywords, offline, rightRelevance } = await evaluateCases(cases, { offline: scorer });
+  console.log(`${what}: ${cases.length} cases; chance ${chance.toFixed(3)}, always fresh ${alwaysFresh.toFixed(3)}`);
+  show("word overlap", keywords);
+  show("offline", offline);
+  if (rightRelevance !== undefined) show("as labelled", rightRelevance);
+}
+
+function show(name: string, { accuracy, right, cases, byKind }: MethodResult): void {
+  const [low, high] = interval(right, cases);
+  console.log(`${name}: ${accuracy.toFixed(3)} (${low.toFixed(2)} to ${high.toFixed(2)})`);
+  console.log(
+    `  ${Object.entries(byKind)
+      .map(([kind, one]) => `${kind} ${one.right}/${one.cases}`)
+      .join(", ")}`,
+  );
+}
+
+/** Wilson's 95 % interval of a share. */
+function interval(right: number, cases: number): [number, number] {
+  const z = 1.96;
+  const share = right / cases;
+  const centre = share + (z * z) / (2 * cases);
+  const spread = z * Math.sqrt((share * (1 - share)) / cases + (z * z) / (4 * cases * cases));
+  const scale = 1 + (z * z) / cases;
+  return [(centre - spread) / scale, (centre + spread) / scale];
+}
+
+async function writeModel({ weights, vocabulary }: RelevanceModel): Promise<void> {
+  const { collections, frequencies, wording } = vocabulary;
+  const file: RelevanceWeightsFile = {
+    weights,
+    collections,
+    frequencies: sorted(frequencies),
+    wording: sorted(new Map([...wording].map(([word, value]) => [word, rounded(value)]))),
+  };
+  await writeFile(TARGET, `${JSON.stringify(file, undefined, 2)}\n`);
+}
+
+function sorted(values: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -101,11 +101,11 @@ function toCase(value: unknown, place: string, index: number): SelectionCase {
   const sessions = written.map((session, position) => toSession(session, context, position));
   return {
     id: text(value, "id", "name", "case") ?? `case-${index + 1}`,
-    kind: text(value, "kind", "type", "category", "group") ?? "other",
+    kind: text(value, "kind", "type", "category", "group") ?? kindInReason(value),
     task,
     ...context,
     sessions,
-    relevance: labelledRelevance(written),
+    relevance: labelledRelevance(written, value["relevance"]),
     expected: expectedDecision(value, sessions, place),
   };
 }
@@ -133,11 +133,19 @@ function repoOf(value: JsonRecord): JsonRecord {
   return Object.assign({}, ...records.toReversed()) as JsonRecord;
 }
 
-function labelledRelevance(sessions: readonly JsonRecord[]): Map<string, number> | undefined {
+/** `"why": "[paraphrase] …"` names the kind. */
+function kindInReason(value: JsonRecord): string {
+  return /^\[([^\]]+)\]/.exec(text(value, "why", "reason") ?? "")?.[1] ?? "other";
+}
+
+/** Written in each session, or in one object of the case by session id. */
+function labelledRelevance(sessions: readonly JsonRecord[], ofCase: unknown): Map<string, number> | undefined {
   const labels = new Map<string, number>();
   for (const [position, session] of sessions.entries()) {
-    if (typeof session["relevance"] !== "number") return undefined;
-    labels.set(sessionIdOf(session, position), session["relevance"]);
+    const sessionId = sessionIdOf(session, position);
+    const label = session["relevance"] ?? (isRecord(ofCase) ? ofCase[camelName(sessionId)] : undefined);
+    if (typeof label !== "number") return undefined;
+    labels.set(sessionId, label);
   }
   return labels.size === 0 ? undefined : labels;
 }

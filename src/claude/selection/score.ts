@@ -104,6 +104,23 @@ function relevancePoints(relevance: number, rule: SelectionScoring["relevance"])
   return relevance >= rule.unrelatedBelow ? 0 : -rule.unrelatedPenalty;
 }
 
+/** The least relevance with which the session would be resumed. Undefined: it would not be, however relevant. */
+export function relevanceToResume(
+  session: DiscoveredSession,
+  facts: Omit<ScoreFacts, "relevance">,
+): number | undefined {
+  const { resumeThreshold, scoring } = facts.config;
+  const rule = scoring.relevance;
+  const full = { sessionId: session.sessionId, relevance: 1, reasoning: "" };
+  const best = scoreSession(session, { ...facts, relevance: full });
+  if (best.recommendation === "fresh") return undefined;
+  const missing = rounded(resumeThreshold - (best.score - best.factors.taskRelevance));
+  if (missing <= 0) return rule.unrelatedBelow;
+  if (missing <= rule.partlyPoints) return rule.partlyFrom;
+  const slope = (rule.relatedPoints - rule.partlyPoints) / (rule.relatedFrom - rule.partlyFrom);
+  return Math.min(rule.relatedFrom, rule.partlyFrom + (missing - rule.partlyPoints) / slope);
+}
+
 function healthPoints(session: DiscoveredSession, age: number, rule: SelectionScoring["health"]): number {
   let points = rule.points;
   if (session.messageCount > rule.manyMessages) points -= rule.manyMessagesPenalty;

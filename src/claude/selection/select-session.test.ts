@@ -181,6 +181,14 @@ describe("the agent's own sessions", () => {
     expect(chosen.scores[1]).toMatchObject({ sessionId: "unrelated", ceiling: "unrelated work" });
   });
 
+  it("are named in the reason when they score nearly as much as the chosen one", async () => {
+    const close = await select([session("first", 0.9), session("second", 0.55)]);
+    expect(close).toMatchObject({ action: "resume", sessionId: "first" });
+    expect(close.reason).toMatch(/ Nearly as good: "0\.55" \(second\), score 0\.97\.$/);
+    const clear = await select([session("first", 0.9), session("second", 0.9, { branch: "other" })]);
+    expect(clear.reason).not.toContain("Nearly as good");
+  });
+
   it("with equal scores are ordered by relevance, age and id", async () => {
     const sessions = [
       session("d", 0.7, { lastModified: minutesAgo(9) }),

@@ -55,7 +55,9 @@ export async function selectSession(
     return orWaitForOpen({ action: "fresh", reason, scores: [], relevanceBy: "none" }, open, onRunning);
   }
   const { scores, relevanceBy } = await rankCandidates(task, repoPath, candidates, project, options);
-  return orWaitForOpen({ ...decide(scores, candidates, waiting), scores, relevanceBy }, open, onRunning);
+  const decided = decide(scores, candidates, waiting);
+  const reason = `${decided.reason}${runnerUpNote(scores, candidates)}`;
+  return orWaitForOpen({ ...decided, reason, scores, relevanceBy }, open, onRunning);
 }
 
 function knownSessions(project: SelectionProject, options: SelectOptions): DiscoveredSession[] {
@@ -149,7 +151,7 @@ async function rankCandidates(
     config,
     now,
     offline: options.offline ?? scoreOffline,
-    context: { currentBranch, commitSubjects },
+    context: { currentBranch, commitSubjects, now },
   });
   const score = (evidence: ReadonlyMap<string, Evidence[]>) => {
     const rows = candidates.flatMap((session, index) => {
@@ -203,8 +205,7 @@ function decide(
   const [best] = scores;
   const session = candidates.find(({ sessionId }) => sessionId === best?.sessionId);
   if (best === undefined || session === undefined) return { action: "fresh", reason: "Start fresh." };
-  // Rounded down: 0.599 must not be shown as 0.60.
-  const points = (Math.floor(best.score * 100 + 1e-6) / 100).toFixed(2);
+  const points = shownPoints(best.score);
   if (best.recommendation === "fresh") {
     // The points of an ineligible session may reach the threshold, so they are not shown.
     const verdict = best.ceiling === undefined ? `scores ${points} (${best.reason})` : `is ${best.reason}`;
@@ -214,6 +215,23 @@ function decide(
   return waiting.includes(sessionId)
     ? { action: "continue", sessionId, reason: `Continue ${nameOf(session)}, which is open (${best.reason}).` }
     : { action: "resume", sessionId, reason: `Resume ${nameOf(session)}: score ${points} (${best.reason}).` };
+}
+
+/** Points between two candidates below which a person may want to look at both. */
+const CLOSE = 0.05;
+
+/** Names the second candidate if it scores nearly as much as the one to resume. */
+function runnerUpNote([best, second]: readonly SessionScore[], candidates: readonly DiscoveredSession[]): string {
+  const session = candidates.find(({ sessionId }) => sessionId === second?.sessionId);
+  if (best === undefined || second === undefined || session === undefined) return "";
+  const areBothEligible = best.recommendation === "resume" && second.recommendation === "resume";
+  if (!areBothEligible || best.score - second.score > CLOSE) return "";
+  return ` Nearly as good: ${nameOf(session)}, score ${shownPoints(second.score)}.`;
+}
+
+/** Rounded down: 0.599 must not be shown as 0.60. */
+function shownPoints(score: number): string {
+  return (Math.floor(score * 100 + 1e-6) / 100).toFixed(2);
 }
 
 async function selectByLabel(

@@ -129,6 +129,8 @@ export interface Evidence {
 export interface RelevanceContext {
   currentBranch?: string | undefined;
   commitSubjects?: readonly string[] | undefined;
+  /** In ms. Default: the last use of the newest session. */
+  now?: number | undefined;
 }
 
 /** Compares a task with sessions: one answer per session, in their order. */

@@ -1,169 +1,285 @@
 /**
- * What speaks for a session and against it, as numbers that mean something on their own. How much each
- * of them counts is in weights.ts, learned from labelled cases by scripts/train-relevance.ts.
+ * What the offline scorer sees: a row of numbers per session, each about 0 to 1. Words of the task count by how rare
+ * they are, and more if only one candidate knows them: look-alikes share words. A short task that refers to something
+ * said before belongs to the newest session on the branch.
  */
-import { hasManyUses } from "./lexicon/many-uses.ts";
-import type { Meeting } from "./likeness.ts";
-import type { Specific } from "./specific.ts";
+import type { DiscoveredSession } from "../../discovered-session.ts";
+import type { RelevanceContext } from "../selection.ts";
+import { initialWords, likeness, shortFormsOf, stem, stemsOf, wordLists, wordsOf } from "./words.ts";
 
-/** One task beside one session. */
-export interface Sight {
-  /** What meets each unit of the task, and how much that unit says. */
-  meetings: readonly { meeting: Meeting; weight: number }[];
-  /** The share of the session's best matching text that the task covers, and how much of it is left. */
-  backward: { share: number; unmet: number };
-  /** Words side by side in both. */
-  sharedPairs: number;
-  /** Short forms in one that the other writes out. */
-  writtenOut: number;
-  /** How much the fields of work agree, 0 to 1: of all, and of what is left without the words that both use. */
-  areaAgreement: number;
-  restAgreement: number;
-  specific: Specific;
-  /** The task names a file, or a name in the code, and the session knows others only. */
-  otherFile: boolean;
-  otherName: boolean;
-  /** The task says itself that it is something else. */
-  isNew: boolean;
-  /** Issue numbers and error codes that the task names. */
-  codes: number;
+/** Learned from collections of sessions of different people. */
+export interface Vocabulary {
+  collections: number;
+  /** By stem: in how many collections it occurs. */
+  frequencies: ReadonlyMap<string, number>;
+  /** By word: above 0 if tasks with it mostly continue earlier work, below 0 if they mostly start new work. */
+  wording: ReadonlyMap<string, number>;
 }
 
-type Feature = (sight: Sight) => number;
-
-const FEATURES = {
-  /** Always 1: how much evidence is needed at all. */
-  bias: () => 1,
-  "task covered": (sight) => Math.min(1, met(sight) / neededOf(sight)),
-  "session covered": (sight) => sight.backward.share,
-  "task uncovered": (sight) => Math.min(4, unmet(sight)) / 4,
-  "session uncovered": (sight) => Math.min(4, sight.backward.unmet) / 4,
-  "same words": (sight) => Math.min(2, metBy(sight, isSame)),
-  "same words of unknown meaning": (sight) =>
-    Math.min(
-      2,
-      metBy(sight, (one) => isSame(one) && !isKnown(one)),
-    ),
-  "same words in other senses": (sight) => Math.min(2, lostSense(sight)),
-  "same terms of several words": (sight) =>
-    Math.min(
-      2,
-      metBy(sight, (one) => isSame(one) && one.unit.parts.length > 1),
-    ),
-  "parts of terms": (sight) => Math.min(2, metBy(sight, isNearly)),
-  "other words for it": (sight) => Math.min(2, metBy(sight, isSynonym)),
-  "close words for it": (sight) => Math.min(2, metBy(sight, isClose)),
-  "closest word for it": (sight) => Math.max(0, ...metEach(sight, isClose)),
-  "best meeting": (sight) => Math.max(0, ...metEach(sight, isTelling)),
-  "several meetings": (sight) => Number(tellingCount(sight) >= 2),
-  "many meetings": (sight) => Number(tellingCount(sight) >= 3),
-  "several words met": (sight) => Number(wordsMet(sight) >= 2),
-  "many words met": (sight) => Number(wordsMet(sight) >= 3),
-  "nothing left over": (sight) => Number(met(sight) >= 0.5 && tellingLeft(sight) < 0.35),
-  "manner of work": (sight) =>
-    Math.min(
-      1,
-      metBy(sight, (one) => one.unit.aspect !== undefined),
-    ),
-  "only where files are": (sight) =>
-    Math.min(
-      1,
-      metBy(sight, (one) => isTelling(one) && one.likeness < 0.6),
-    ),
-  "words side by side": (sight) => Math.min(2, sight.sharedPairs),
-  "short form written out": (sight) => Math.min(1, sight.writtenOut),
-  "fields agree": (sight) => sight.areaAgreement,
-  "fields of the rest agree": (sight) => sight.restAgreement,
-  "same words of many uses": (sight) =>
-    Math.min(
-      2,
-      metBy(sight, (one) => isSame(one) && hasManyUses(one.unit.key)),
-    ),
-  "same words while the rest agrees": (sight) => Math.min(2, metBy(sight, isSame)) * sight.restAgreement,
-  "same words in agreeing fields": (sight) => Math.min(2, metBy(sight, isSame)) * sight.areaAgreement,
-  "other words in agreeing fields": (sight) => Math.min(2, metBy(sight, isSynonym)) * sight.areaAgreement,
-  "near file": (sight) => sight.specific.file,
-  "another issue": (sight) => Number(sight.specific.contradicts),
-  "other files": (sight) => Number(sight.otherFile),
-  "other names in the code": (sight) => Number(sight.otherName),
-  "codes unknown there": (sight) => Number(sight.codes > 0 && sight.specific.code === 0),
-  "says it is new": (sight) => Number(sight.isNew),
-} satisfies Record<string, Feature>;
-
-export type FeatureName = keyof typeof FEATURES;
-export const FEATURE_NAMES = Object.keys(FEATURES) as FeatureName[];
-
-export function featuresOf(sight: Sight): number[] {
-  return FEATURE_NAMES.map((name) => FEATURES[name](sight));
+export interface ComparedSession {
+  features: Record<FeatureName, number>;
+  /** Words of the task that the session knows, the most telling first. */
+  shared: string[];
+  /** The rarity of the words that the session knows, as a share of all words of the task. */
+  coverage: number;
 }
 
-function isSame({ by, unit }: Meeting): boolean {
-  return by === "same" && unit.aspect === undefined;
+type FeatureName =
+  | "bias"
+  /** The session is on the current branch, which is not shared like `main`. */
+  | "featureBranch"
+  | "sharedBranch"
+  /** The coverage is nearly complete: the rarity of the words that the session knows, as a share of all. */
+  | "knowsAll"
+  /** The task repeats what the session was started for, nearly word for word. */
+  | "repeats"
+  /** The coverage by words that no other candidate knows. */
+  | "distinct"
+  /** The z-score of the coverage among the candidates. */
+  | "standsOut"
+  /** Words of the task in names of touched files. */
+  | "fileNames"
+  /** The task names a touched file. */
+  | "namesFile"
+  /** A short task with words like "same" and "next", for the newest session on the branch if it is recent. */
+  | "refersBack"
+  /** A task without a word of its own, for the same session. */
+  | "noTopic"
+  /** A short task, for sessions on the feature branch. */
+  | "shortOnBranch"
+  /** The task is worded like a continuation. Counts less where the session knows its words. */
+  | "wording"
+  | "wordingOnBranch";
+
+const HOUR = 3_600_000;
+const SHARED_BRANCHES = /^(?:main|master|develop|dev|development|trunk|staging|production|release|next|head|)$/i;
+const MAX_FILES = 30;
+/** The sum of a few words' evidence for a continuation. */
+const MAX_WORDING = 1.5;
+
+/** A larger range, so that the penalty on weights does not hold back what few cases show. */
+const RARE_FEATURE = 5;
+
+export function compareSessions(
+  task: string,
+  sessions: readonly DiscoveredSession[],
+  context: RelevanceContext,
+  vocabulary: Vocabulary,
+): ComparedSession[] {
+  const reading = readTask(task, vocabulary);
+  const newest = newestOnBranch(sessions, context.currentBranch);
+  const docs = sessions.map((session) => readSession(session, context));
+  const known = docs.map((doc) => knownWords(task, reading, doc));
+  const coverages = known.map((row) => weighed(row, reading) / reading.total);
+  return docs.map((doc, at) => {
+    const { session } = doc;
+    const own = known[at] ?? [];
+    const distinct = own.map(
+      (value, word) => Math.max(0, value - mostOfOthers(known, at, word)) * (reading.rarity[word] ?? 0),
+    );
+    const coverage = coverages[at] ?? 0;
+    const sameWords = Math.sqrt(coverage * repeatedShare(doc, reading, vocabulary));
+    const isOnBranch = context.currentBranch !== undefined && session.branch === context.currentBranch;
+    const featureBranch = Number(isOnBranch && !SHARED_BRANCHES.test(session.branch));
+    const recent = session === newest ? recencyOf(session, sessions, context) : 0;
+    const features = {
+      bias: 1,
+      featureBranch,
+      sharedBranch: Number(isOnBranch && featureBranch === 0),
+      knowsAll: RARE_FEATURE * Math.max(0, coverage - 0.6),
+      repeats: RARE_FEATURE * Math.max(0, sameWords - 0.7),
+      distinct: sum(distinct) / reading.total,
+      standsOut: zScore(coverages, at),
+      fileNames: Math.min(
+        2,
+        weighed(
+          reading.stems.map((stem) => bestLikeness(stem, doc.fileNames)),
+          reading,
+        ),
+      ),
+      namesFile: Number(namesFile(task, session)),
+      refersBack: recent * reading.brevity * reading.reference,
+      noTopic: RARE_FEATURE * recent * Number(reading.stems.length === 0),
+      shortOnBranch: featureBranch * reading.brevity,
+      wording: reading.wording * (1 - coverage),
+      wordingOnBranch: featureBranch * reading.wording * (1 - coverage),
+    } satisfies Record<FeatureName, number>;
+    return { features, shared: sharedWords(own, reading), coverage };
+  });
 }
 
-function isNearly({ by, unit }: Meeting): boolean {
-  return (by === "part" || by === "spelling") && unit.aspect === undefined;
+interface TaskReading {
+  stems: string[];
+  /** As written in the task, by position in `stems`. */
+  words: string[];
+  /** By position in `stems`: 1 for a word that is in no collection. */
+  rarity: number[];
+  /** The rarity of all words together. */
+  total: number;
+  /** 1 for a task of one or two words, towards 0 for a long one. */
+  brevity: number;
+  /** 1 if the task begins with a word that refers to something before, or has two of them. */
+  reference: number;
+  wording: number;
 }
 
-function isKnown({ unit }: Meeting): boolean {
-  return unit.senses.length > 0;
+function readTask(task: string, vocabulary: Vocabulary): TaskReading {
+  const stems = stemsOf(task);
+  const rarity = [...stems.keys()].map((stem) => rarityOf(stem, vocabulary));
+  const words = wordsOf(task);
+  const { references } = wordLists();
+  const referring =
+    words.filter((word, at) => at === 0 && references.has(word)).length +
+    words.filter((word) => references.has(word)).length;
+  const wording = sum([...new Set(words)].map((word) => vocabulary.wording.get(word) ?? 0));
+  // Not `words`: a script without spaces would look long.
+  const length = task.match(/[\p{L}\p{M}\p{N}_'’]+/gu)?.length ?? 0;
+  return {
+    stems: [...stems.keys()],
+    words: [...stems.values()],
+    rarity,
+    total: sum(rarity) + 1e-6,
+    brevity: 1 / (1 + Math.max(0, length - 2) / 4),
+    reference: Math.min(1, referring / 2),
+    wording: Math.max(-MAX_WORDING, Math.min(MAX_WORDING, wording)),
+  };
 }
 
-function isSynonym({ by, unit }: Meeting): boolean {
-  return by === "topic" && unit.aspect === undefined;
+function rarityOf(stem: string, { collections, frequencies }: Vocabulary): number {
+  const rarest = Math.log((collections + 1) / 0.5);
+  return Math.max(0.02, Math.log((collections + 1) / ((frequencies.get(stem) ?? 0) + 0.5)) / rarest);
 }
 
-function isClose(meeting: Meeting): boolean {
-  return isSynonym(meeting) && (meeting.closeness ?? 0) >= 0.8;
+interface SessionDoc {
+  session: DiscoveredSession;
+  /** Stems of each source: what it was started for, what people wrote later, paths, the branch. */
+  fields: ReadonlySet<string>[];
+  /** Stems of the text that it was started with. */
+  start: ReadonlySet<string>;
+  fileNames: ReadonlySet<string>;
+  initials: string;
+  shortForms: ReadonlySet<string>;
 }
 
-function isTelling({ unit }: Meeting): boolean {
-  return unit.aspect === undefined;
+function readSession(session: DiscoveredSession, { currentBranch, commitSubjects = [] }: RelevanceContext): SessionDoc {
+  const { title, firstMessage, lastTask, lastPrompt, prompts, branch, repoPath, filesTouched } = session;
+  const isShared = SHARED_BRANCHES.test(branch);
+  const commits = branch === currentBranch && !isShared ? commitSubjects.slice(0, 10) : [];
+  const text = [title, firstMessage, lastTask, ...prompts, lastPrompt, ...commits].join("\n");
+  const paths = filesTouched.slice(-MAX_FILES).map(({ path }) => {
+    return (path.startsWith(`${repoPath}/`) ? path.slice(repoPath.length + 1) : path).replace(/\.\w+$/, "");
+  });
+  // The first part of a branch name says what kind it is, or whose.
+  const branchName = isShared ? "" : branch.replace(/^[\p{L}\d]+\//u, "");
+  const fields = [text, paths.join(" "), branchName].map((source) => new Set(stemsOf(source).keys()));
+  const fileNames = new Set(stemsOf(paths.map(fileName).join(" ")).keys());
+  const start = new Set(stemsOf(firstMessage).keys());
+  return {
+    session,
+    fields,
+    start,
+    fileNames,
+    initials: initialWords(text)
+      .map((word) => word[0])
+      .join(""),
+    shortForms: new Set(shortFormsOf(text)),
+  };
 }
 
-function metEach({ meetings }: Sight, which: (meeting: Meeting) => boolean): number[] {
-  return meetings.filter(({ meeting }) => which(meeting)).map(({ meeting, weight }) => weight * meeting.likeness);
+function fileName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function metBy(sight: Sight, which: (meeting: Meeting) => boolean): number {
-  return metEach(sight, which).reduce((sum, value) => sum + value, 0);
+/** By stem of the task: how surely the session knows it, 0 to 1. */
+function knownWords(task: string, { stems }: TaskReading, doc: SessionDoc): number[] {
+  const byInitials = writtenOut(task, doc);
+  return stems.map((stem) => {
+    const likest = Math.max(...doc.fields.map((field) => bestLikeness(stem, field)));
+    return byInitials.has(stem) ? Math.max(likest, INITIALS_LIKENESS) : likest;
+  });
 }
 
-function met(sight: Sight): number {
-  return metBy(sight, () => true);
+const INITIALS_LIKENESS = 0.9;
+
+/** Stems of the task that the session writes out or shortens: "DLQ" and "dead letter queue". */
+function writtenOut(task: string, { initials, shortForms }: SessionDoc): Set<string> {
+  const words = initialWords(task);
+  const own = words.map((word) => word[0]).join("");
+  const expanded = shortFormsOf(task).filter((form) => !shortForms.has(form) && initials.includes(form));
+  const shortened = [...shortForms].flatMap((form) => {
+    const at = own.indexOf(form);
+    return at < 0 ? [] : words.slice(at, at + form.length);
+  });
+  return new Set([...expanded, ...shortened].map(stem));
 }
 
-function unmet(sight: Sight): number {
-  return sight.meetings.reduce((sum, { weight }) => sum + weight, 0) - met(sight);
+function bestLikeness(stem: string, others: ReadonlySet<string>): number {
+  if (others.has(stem)) return 1;
+  let best = 0;
+  for (const other of others) best = Math.max(best, likeness(stem, other));
+  return best;
 }
 
-/** How much of the task's subject nothing meets. */
-function tellingLeft({ meetings }: Sight): number {
-  return meetings.reduce(
-    (sum, { meeting, weight }) => sum + (isTelling(meeting) ? weight * (1 - meeting.likeness) : 0),
-    0,
-  );
+function mostOfOthers(known: readonly number[][], own: number, word: number): number {
+  return Math.max(0, ...known.map((row, at) => (at === own ? 0 : (row[word] ?? 0))));
 }
 
-/** A long task need not be covered as a whole. */
-function neededOf({ meetings }: Sight): number {
-  const sum = meetings.reduce((total, { weight }) => total + weight, 0);
-  return Math.max(0.6, Math.min(sum, 1 + (sum - 1) * 0.57));
+function repeatedShare({ start }: SessionDoc, { stems }: TaskReading, vocabulary: Vocabulary): number {
+  const task = new Set(stems);
+  const weights = [...start].map((stem) => ({ stem, rarity: rarityOf(stem, vocabulary) }));
+  const repeated = weights.filter(({ stem }) => bestLikeness(stem, task) > 0.5);
+  return sum(repeated.map(({ rarity }) => rarity)) / (sum(weights.map(({ rarity }) => rarity)) + 1e-6);
 }
 
-function lostSense({ meetings }: Sight): number {
-  return meetings.reduce(
-    (sum, { meeting, weight }) => sum + (meeting.by === "same" ? weight * (1 - meeting.likeness) : 0),
-    0,
-  );
+function newestOnBranch(
+  sessions: readonly DiscoveredSession[],
+  branch: string | undefined,
+): DiscoveredSession | undefined {
+  const there = sessions.filter((session) => session.branch === branch);
+  return there.toSorted((a, b) => b.lastModified.getTime() - a.lastModified.getTime())[0];
 }
 
-/** Of the session: one word of it may meet many of the task. */
-function wordsMet({ meetings }: Sight): number {
-  const met = meetings.filter(({ meeting, weight }) => isTelling(meeting) && meeting.likeness * weight >= 0.2);
-  return new Set(met.flatMap(({ meeting }) => meeting.other?.key ?? [])).size;
+/** 1 for a session in use, 0.5 after a day. */
+function recencyOf(
+  session: DiscoveredSession,
+  sessions: readonly DiscoveredSession[],
+  { now }: RelevanceContext,
+): number {
+  const end = now ?? Math.max(...sessions.map(({ lastModified }) => lastModified.getTime()));
+  return 1 / (1 + Math.max(0, end - session.lastModified.getTime()) / HOUR / 24);
 }
 
-function tellingCount(sight: Sight): number {
-  return metEach(sight, isTelling).filter((value) => value >= 0.25).length;
+/** What an unrelated session covers by accident. Included so that a single candidate can stand out. */
+const BY_ACCIDENT = 0.1;
+
+function zScore(coverages: readonly number[], at: number): number {
+  const values = [...coverages, BY_ACCIDENT];
+  const mean = sum(values) / values.length;
+  const deviation = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / values.length);
+  return ((values[at] ?? 0) - mean) / (deviation + 0.1);
+}
+
+/** Short names such as `api.ts` prove nothing. */
+const MIN_FILE_NAME = 6;
+
+function namesFile(task: string, { filesTouched }: DiscoveredSession): boolean {
+  const lower = task.toLowerCase();
+  return filesTouched.some(({ path }) => {
+    const name = fileName(path).toLowerCase();
+    return [name, name.replace(/\.\w+$/, "")].some((form) => form.length >= MIN_FILE_NAME && lower.includes(form));
+  });
+}
+
+function sharedWords(known: readonly number[], { words, rarity }: TaskReading): string[] {
+  const found = words.map((word, at) => ({ word, value: (known[at] ?? 0) * (rarity[at] ?? 0) }));
+  const telling = found.filter(({ value }) => value >= 0.25).sort((a, b) => b.value - a.value);
+  return [...new Set(telling.map(({ word }) => word))].slice(0, 4);
+}
+
+function weighed(values: readonly number[], { rarity }: TaskReading): number {
+  return sum(values.map((value, at) => value * (rarity[at] ?? 0)));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

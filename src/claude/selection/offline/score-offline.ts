@@ -1,119 +1,83 @@
 /**
- * Compares a task with sessions when no model is at hand: deterministic, without network, fast. What
- * they share becomes features, and learned weights say how much those speak for a session; the sessions
- * and a fresh start compete. A follow-up belongs to the session used last on the branch.
- *
- * The answer is about as likely as the work is related: from 0.6 related, below 0.1 surely not, doubt in
- * between (docs/selection-cases.md has the figures).
+ * Compares a task with sessions without a model: a weighted sum of a few features per session, as a value from 0 to 1.
+ * The weights are learned from labelled decisions (scripts/train-relevance.ts) through the points of score.ts. So the
+ * value is the relevance with which the points decide as people did: on the current branch, which has points of its
+ * own, 0.1 is the balance between resume and fresh, elsewhere it is between 0.3 and 0.6.
  */
+import { readFileSync } from "node:fs";
+import { dataFile } from "../../../base/package.ts";
 import type { DiscoveredSession } from "../../discovered-session.ts";
 import type { RelevanceContext, RelevanceScorer, TaskRelevance } from "../selection.ts";
-import { type Comparison, compareTask, NOTHING_IN_COMMON, readTask } from "./compare.ts";
-import { FEATURE_NAMES, type FeatureName } from "./features.ts";
-import { readFollowUp } from "./follow-up.ts";
-import { readSession } from "./session-reading.ts";
-import { meetable } from "./units.ts";
-import { WEIGHTS } from "./weights.ts";
+import { type ComparedSession, type Vocabulary, compareSessions } from "./features.ts";
 
-/** A task that surely refers back to the session, and one that may. */
-const FOLLOWED = 0.9;
-const MAYBE_FOLLOWED = 0.4;
-/** At least this much for a session that shares a distinctive word with the task. */
-const SHARES_WORD = 0.25;
-/** A session that is so much less likely than the best one merely resembles it. */
-const RIVAL = 0.5;
-/** Evidence of what only related work shares, and the most for a session that loses to a better one. */
-const SPECIFIC = 2;
-const UNLIKELY = -0.5;
-/** From evidence to relevance, by a logistic curve: 0.1 at an evidence of -1, 0.3 at 0, 0.6 at 1. */
-const CURVE = { slope: 1.3, offset: -0.9 };
+export interface RelevanceModel {
+  weights: Readonly<Record<string, number>>;
+  vocabulary: Vocabulary;
+}
 
-export const scoreOffline: RelevanceScorer = createOfflineScorer(WEIGHTS);
+/** The file `data/relevance-weights.json`. */
+export interface RelevanceWeightsFile {
+  weights: Record<string, number>;
+  collections: number;
+  frequencies: Record<string, number>;
+  wording: Record<string, number>;
+}
 
-/** With other weights, for training. */
-export function createOfflineScorer(weights: Readonly<Record<FeatureName, number>>): RelevanceScorer {
-  const ordered = FEATURE_NAMES.map((name) => weights[name]);
+let shipped: RelevanceModel | undefined;
+
+export function scoreOffline(
+  task: string,
+  sessions: readonly DiscoveredSession[],
+  context: RelevanceContext,
+): TaskRelevance[] {
+  shipped ??= readModel();
+  return createOfflineScorer(shipped)(task, sessions, context);
+}
+
+function readModel(): RelevanceModel {
+  const file = JSON.parse(readFileSync(dataFile("relevance-weights.json"), "utf8")) as RelevanceWeightsFile;
+  const { weights, collections, frequencies, wording } = file;
+  const vocabulary = {
+    collections,
+    frequencies: new Map(Object.entries(frequencies)),
+    wording: new Map(Object.entries(wording)),
+  };
+  return { weights, vocabulary };
+}
+
+export function createOfflineScorer({ weights, vocabulary }: RelevanceModel): RelevanceScorer {
   return (task, sessions, context) => {
-    const judged = onScale(compareAll(task, sessions, context), ordered);
-    const followed = followedSession(task, sessions, context, judged);
-    return sessions.map((session, at): TaskRelevance => {
-      const { relevance, reasoning } = judged[at] ?? { relevance: 0, reasoning: NOTHING_IN_COMMON };
-      const { sessionId } = session;
-      if (session === followed?.session)
-        return { sessionId, relevance: Math.max(relevance, followed.relevance), reasoning: followed.reasoning };
-      if (followed?.relevance !== FOLLOWED) return { sessionId, relevance, reasoning };
-      const rest = Math.min(relevance, toRelevance(UNLIKELY));
-      return { sessionId, relevance: rest, reasoning: "the task refers back to another session" };
+    const compared = compareSessions(task, sessions, context, vocabulary);
+    return sessions.map(({ sessionId }, at) => {
+      const session = compared[at] as ComparedSession;
+      const { features, shared } = session;
+      const evidence = Object.entries(features).reduce((sum, [name, value]) => sum + value * (weights[name] ?? 0), 0);
+      const relevance = Math.round(1_000 * bounded(1 / (1 + Math.exp(-evidence)), session)) / 1_000;
+      return { sessionId, relevance, reasoning: reasoningFor(features, shared) };
     });
   };
 }
 
-export function compareAll(
-  task: string,
-  sessions: readonly DiscoveredSession[],
-  context: RelevanceContext,
-): Comparison[] {
-  const reading = readTask(task);
-  const canMeet = meetable(reading.units);
-  const readings = sessions.map((session) => readSession(session, context, canMeet));
-  return readings.map((session) => compareTask(reading, session, readings));
+/** A session that knows less of the task than this shares nothing with it; one that knows half of it is in doubt. */
+const SHARES_NOTHING = 0.05;
+const SHARES_HALF = 0.5;
+const UNRELATED = 0.09;
+const IN_DOUBT = 0.15;
+
+/** The learned weights alone would resume any task on a feature branch, and call related work unrelated. */
+function bounded(relevance: number, { features, coverage }: ComparedSession): number {
+  const refersBack = features.refersBack >= 0.25 || features.noTopic > 0;
+  const sharesNothing = coverage < SHARES_NOTHING && features.namesFile === 0;
+  if (sharesNothing && !refersBack) return Math.min(relevance, UNRELATED);
+  return coverage >= SHARES_HALF ? Math.max(relevance, IN_DOUBT) : relevance;
 }
 
-interface Judgement {
-  relevance: number;
-  reasoning: string;
-  /** Stems of the words that task and session share. */
-  shared: ReadonlySet<string>;
-}
-
-/** Sets the best apart from those that merely resemble it. What only related work shares decides alone. */
-function onScale(found: readonly Comparison[], weights: readonly number[]): Judgement[] {
-  const isSettled = found.some((comparison) => comparison.isSpecific);
-  const evidence = found.map(({ features, isSpecific }) => {
-    const sum = features.reduce((total, value, at) => total + value * (weights[at] ?? 0), 0);
-    if (isSpecific) return Math.max(SPECIFIC, sum);
-    return isSettled ? Math.min(sum, UNLIKELY) : sum;
-  });
-  const best = Math.max(...evidence);
-  return found.map(({ reasoning, shared, sharesWord }, at) => {
-    const own = evidence[at] ?? UNLIKELY;
-    const likely = toRelevance(own < best - RIVAL ? Math.min(own, UNLIKELY) : own);
-    return { reasoning, shared, relevance: sharesWord ? Math.max(SHARES_WORD, likely) : likely };
-  });
-}
-
-function toRelevance(evidence: number): number {
-  return Math.round(100 / (1 + Math.exp(-(CURVE.slope * evidence + CURVE.offset)))) / 100;
-}
-
-/** The session that a follow-up means: the one used last on this branch, or another one whose words it uses. */
-function followedSession(
-  task: string,
-  sessions: readonly DiscoveredSession[],
-  { currentBranch = "" }: RelevanceContext,
-  judged: readonly Judgement[],
-): { session: DiscoveredSession; relevance: number; reasoning: string } | undefined {
-  const followUp = readFollowUp(task);
-  if (followUp === undefined) return undefined;
-  const [last, ...others] = sessions
-    .map((session, at) => ({
-      session,
-      isHere: session.branch === currentBranch,
-      topic: followUp.ownTopic(judged[at]?.shared ?? new Set()),
-      compared: judged[at]?.reasoning ?? NOTHING_IN_COMMON,
-    }))
-    .sort(
-      (a, b) =>
-        Number(b.isHere) - Number(a.isHere) || b.session.lastModified.getTime() - a.session.lastModified.getTime(),
-    );
-  if (last === undefined) return undefined;
-  if (last.topic <= followUp.doubtful) {
-    const isSure = last.isHere && last.topic <= followUp.sure;
-    const reasoning = `the task ${isSure ? "refers" : "may refer"} back, and this is the session used last${last.isHere ? " on this branch" : ""}`;
-    return { session: last.session, relevance: isSure ? FOLLOWED : MAYBE_FOLLOWED, reasoning };
-  }
-  const named = others.find(({ topic }) => topic <= followUp.sure);
-  if (named === undefined) return undefined;
-  const reasoning = `the task refers back, and this is about ${named.compared}`;
-  return { session: named.session, relevance: FOLLOWED, reasoning };
+function reasoningFor(features: ComparedSession["features"], shared: readonly string[]): string {
+  const reasons = [
+    shared.length > 0 ? `shares ${shared.map((word) => `"${word}"`).join(", ")}` : "shares no telling word",
+    features.namesFile > 0 ? "the task names a file of it" : "",
+    features.refersBack >= 0.25 ? "the task refers back, and it is the newest on the branch" : "",
+    features.featureBranch > 0 ? "on this feature branch" : "",
+  ];
+  return reasons.filter((reason) => reason !== "").join("; ");
 }
