@@ -38,7 +38,7 @@ describe.concurrent("exit codes", () => {
       2,
       /sendPolicy .*expected "allow" or "deny"/,
     ],
-    ["an unknown format", ["sessions", "export", "work", "--format", "pdf"], 2, /md, jsonl, json/],
+    ["an unknown format", ["sessions", "export", "work", "--format", "pdf"], 2, /md, html, jsonl, json/],
     ["an unknown archive", ["sessions", "restore", "nothing"], 3, /No archived session matches "nothing"/],
     ["an unknown config key", ["config", "set", "session.dmscope", "main"], 2, /did you mean "session\.dmScope"/i],
   ];

@@ -6,7 +6,7 @@ const words = (...line: string[]): string[] => suggest(line, COMMANDS).words.map
 
 describe("suggest", () => {
   it("suggests the first words of commands, each once", () => {
-    expect(words("s")).toEqual(["sessions", "status", "selftest"]);
+    expect(words("s")).toEqual(["sessions", "search", "status", "selftest"]);
     expect(words("")).toContain("gateway");
     expect(words("cha")).toEqual(["chat", "channels"]);
   });
