@@ -3,10 +3,10 @@
  * to bench/results.json. Exits with 1 when a limit is missed.
  *
  *   npm run bench                 everything
- *   npm run bench -- transcripts  one part: store, transcripts, commands, turns, handoff or claude
+ *   npm run bench -- transcripts  one part: store, transcripts, commands, turns, handoff, claude or search
  *
  * The part `claude` installs the programs it compares with into its scratch folder, so it needs npm's
- * registry, about 2 GB of disk and some minutes. HOLDFAST_BENCH_QUICK=1 makes it smaller.
+ * registry, about 2 GB of disk and some minutes. HOLDFAST_BENCH_QUICK=1 makes it and `search` smaller.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
@@ -15,6 +15,7 @@ import { measureClaude } from "./claude-sessions.ts";
 import { measureCommands } from "./cli.ts";
 import { measureHandoff } from "./handoff.ts";
 import { type Result, judge, printResults } from "./measure.ts";
+import { measureSearch } from "./search.ts";
 import { measureStoreUpdates } from "./store-update.ts";
 import { measureTranscripts } from "./transcripts.ts";
 import { measureTurns } from "./turns.ts";
@@ -26,6 +27,7 @@ const PARTS: Record<string, (folder: string) => Promise<Result[]>> = {
   turns: measureTurns,
   handoff: measureHandoff,
   claude: measureClaude,
+  search: measureSearch,
 };
 
 const wanted = process.argv.slice(2);

@@ -20,6 +20,7 @@ const PROGRAMS = {
   main: "cli/main.js",
   "sqlite-thread": "store/sqlite/sqlite-thread.js",
   "search-thread": "engine/tools/search-thread.js",
+  "index-thread": "compose/index-thread.js",
   "hook-program": "hooks/hook-program.js",
   "crash-child": "selftest/crash-child.js",
   "lease-child": "selftest/lease-child.js",
@@ -41,7 +42,7 @@ const TOGETHER = [
   },
   {
     name: "native-sessions",
-    test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/registry|archive\/catalogue|native\/(?:layout|running|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
+    test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/(?:registry|decisions)|archive\/catalogue|native\/(?:layout|running|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
   },
 ];
 

@@ -47,9 +47,9 @@ export function addQuality(
     }
   }
   const said = new Set<string>();
-  for (const { text } of items) {
+  for (const { kind, text } of items) {
     const lower = text.toLowerCase();
-    if (forbidden.some((part) => lower.includes(part.toLowerCase()))) quality.forbidden.push(`${id}: ${text}`);
+    if (forbidden.some((part) => lower.includes(part.toLowerCase()))) quality.forbidden.push(`${id} ${kind}: ${text}`);
     for (const sentence of sentencesOf(lower)) {
       if (said.has(sentence)) quality.repeated.push(`${id}: ${sentence}`);
       said.add(sentence);

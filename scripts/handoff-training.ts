@@ -4,91 +4,177 @@
  */
 import { readFileSync } from "node:fs";
 import { readConversation } from "../src/handoff/judge/conversation.ts";
-import { type JudgeWeights, type SectionWeights, WEIGHED, type Weighed } from "../src/handoff/judge/score.ts";
-import { signalsOf, situationOf } from "../src/handoff/judge/signals.ts";
+import {
+  mayBe,
+  openSignals,
+  openWorkSignals,
+  type Weighed as WeighedSentence,
+  WORDED,
+} from "../src/handoff/judge/judge.ts";
+import { type JudgeWeights, type Section, SECTIONS, sureness, type Weighed } from "../src/handoff/judge/score.ts";
+import { type Signals, signalsOf, type Situation, situationOf } from "../src/handoff/judge/signals.ts";
 import type { CarriedState } from "../src/handoff/state.ts";
 import { type Conversation, isMatch, LABELS } from "./handoff-conversations.ts";
 
-export interface Example {
-  signals: ReadonlyMap<string, number>;
-  isRight: boolean;
-  count: number;
-}
-
-/** How strongly weights are held to their priors. */
-const PENALTY: Readonly<Record<Weighed, number>> = {
-  blocker: 15,
-  decision: 3,
-  accomplishment: 20,
-  "next-step": 30,
+/** How strongly a weight is held to its prior: the one of both speakers, and what one of them adds to it. */
+const PENALTY: Readonly<Record<Weighed, { both: number; own: number; priors: boolean }>> = {
+  "in-progress": { both: 12, own: 24, priors: false },
+  blocker: { both: 15, own: 30, priors: true },
+  decision: { both: 15, own: 30, priors: false },
+  accomplishment: { both: 15, own: 30, priors: true },
+  "next-step": { both: 15, own: 30, priors: true },
+  open: { both: 2, own: 2, priors: false },
 };
-const THRESHOLDS: Readonly<Record<Weighed, number>> = {
-  blocker: 0.5,
-  decision: 0.5,
-  accomplishment: 0.4,
-  "next-step": 0.45,
+/** In log-odds: `train-handoff.ts --sweep` shows what others would do. */
+export const THRESHOLDS: Readonly<Record<Weighed, number>> = {
+  "in-progress": -1.3,
+  blocker: -0.7,
+  decision: -0.4,
+  accomplishment: -0.6,
+  "next-step": -0.1,
+  open: 1.5,
 };
-const BIAS_PENALTY = 0.5;
-const FORBIDDEN_COUNT = 2;
+const BIAS_PENALTY = 0.2;
+/** A sentence that shares words with the expected line is a better example than one that only has its key. */
+const LEAST_COUNT = 0.3;
+const FORBIDDEN_COUNT = 3;
 /** Conversations of an earlier collection, whose sections are labelled differently. */
 const EARLIER = /^earlier-/;
 const EARLIER_COUNT = 0.7;
 const EARLIER_SECTIONS: ReadonlySet<Weighed> = new Set(["blocker", "decision"]);
-const ROUNDS = 400;
-const RATE = 0.15;
+const ROUNDS = 250;
+const RATE = 0.25;
 
 export interface Digested {
   conversation: Conversation;
   carried: CarriedState;
 }
 
-export function examplesOf({ conversation, carried }: Digested, section: Weighed): Example[] {
-  const isEarlier = EARLIER.test(conversation.id);
-  if (isEarlier && !EARLIER_SECTIONS.has(section)) return [];
+interface Example {
+  signals: Signals;
+  isRight: boolean;
+  count: number;
+}
+
+/** A conversation with the signals of its sentences, read once. */
+export interface Prepared extends Digested {
+  situation: Situation;
+  sentences: { spoken: WeighedSentence["spoken"]; signals: Signals; isForbidden: boolean }[];
+}
+
+export function prepare({ conversation, carried }: Digested): Prepared {
   const read = readConversation(carried.digests);
   const todos = carried.todos?.items ?? [];
-  const situation = situationOf(read, {
-    open: todos.filter(({ status }) => status !== "completed").length,
-    all: todos.length,
-  });
-  const expected = conversation.expected[LABELS[section]] ?? [];
-  return read.turns
+  const open = todos.filter(({ status }) => status !== "completed").length;
+  const situation = situationOf(read, { open, all: todos.length });
+  const sentences = read.turns
     .flatMap(({ spoken }) => spoken)
-    .map((spoken) => {
-      const { text } = spoken.said;
-      const isForbidden = conversation.forbidden.some((part) => text.toLowerCase().includes(part.toLowerCase()));
-      return {
-        signals: signalsOf(spoken, situation),
-        isRight: expected.some((line) => isMatch(text, line)),
-        count: (isForbidden ? FORBIDDEN_COUNT : 1) * (isEarlier ? EARLIER_COUNT : 1),
-      };
-    });
+    .map((spoken) => ({
+      spoken,
+      signals: signalsOf(spoken, situation),
+      isForbidden: conversation.forbidden.some((part) => spoken.said.text.toLowerCase().includes(part.toLowerCase())),
+    }));
+  return { conversation, carried, situation, sentences };
 }
 
-export function learnWeights(from: readonly Digested[]): JudgeWeights {
-  const entries = WEIGHED.map((section): [Weighed, SectionWeights] => {
-    const examples = from.flatMap((one) => examplesOf(one, section));
-    return [section, { threshold: THRESHOLDS[section], weights: learn(examples, section) }];
+function examplesOf({ conversation, sentences, situation }: Prepared, section: Section): Example[] {
+  const isEarlier = EARLIER.test(conversation.id);
+  if (isEarlier && !EARLIER_SECTIONS.has(section)) return [];
+  const expected = conversation.expected[LABELS[section]] ?? [];
+  // Where nothing is expected, what the conversation is about says nothing.
+  if (section === "in-progress" && expected.length === 0) return [];
+  const likeness = expected.map((line) => {
+    const shares = sentences.map(({ spoken }) =>
+      isMatch(spoken.said.text, line) ? Math.max(0.01, sharedWords(spoken.said.text, line.text)) : 0,
+    );
+    const most = Math.max(0.01, ...shares);
+    return shares.map((share) => share / most);
   });
-  return Object.fromEntries(entries) as unknown as JudgeWeights;
+  return sentences.flatMap(({ signals, isForbidden, spoken }, index) => {
+    if (!mayBe(spoken, section, situation.conversation)) return [];
+    const like = Math.max(0, ...likeness.map((shares) => shares[index] ?? 0));
+    const count = isForbidden ? FORBIDDEN_COUNT : like > 0 ? LEAST_COUNT + (1 - LEAST_COUNT) * like : 1;
+    return { signals, isRight: like > 0 && !isForbidden, count: count * (isEarlier ? EARLIER_COUNT : 1) };
+  });
 }
 
-type Priors = Record<Weighed, Record<string, number>>;
+function sharedWords(text: string, expected: string): number {
+  const said = new Set(wordsOf(text));
+  const words = wordsOf(expected);
+  return words.filter((word) => said.has(word)).length / Math.max(1, words.length);
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+}
+
+export function learnWeights(from: readonly Prepared[]): JudgeWeights {
+  const sections = WORDED.map((section) => {
+    const examples = from.flatMap((one) => examplesOf(one, section));
+    return [section, { threshold: THRESHOLDS[section], weights: learn(examples, section) }] as const;
+  });
+  const nothing = { threshold: 0, weights: {} };
+  const worded = { "in-progress": nothing, open: nothing, ...Object.fromEntries(sections) } as unknown as JudgeWeights;
+  const inProgress = from.flatMap((one) => {
+    const weighed = weighAll(one, worded);
+    const near = one.sentences.map((sentence) => ({
+      ...sentence,
+      signals: openWorkSignals(sentence.spoken, sentence.signals, weighed),
+    }));
+    return examplesOf({ ...one, sentences: near }, "in-progress");
+  });
+  const weights = {
+    ...worded,
+    "in-progress": { threshold: THRESHOLDS["in-progress"], weights: learn(inProgress, "in-progress") },
+  };
+  const open = from.flatMap((one) => openExample(one, weights));
+  return { ...weights, open: { threshold: THRESHOLDS.open, weights: learn(open, "open") } };
+}
+
+function weighAll({ sentences }: Prepared, weights: JudgeWeights): WeighedSentence[] {
+  return sentences.map(({ spoken, signals }) => ({
+    spoken,
+    signals,
+    sure: Object.fromEntries(SECTIONS.map((section) => [section, sureness(signals, weights[section])])) as Record<
+      Section,
+      number
+    >,
+  }));
+}
+
+/** Where a line is optional, either is right. */
+function openExample(one: Prepared, weights: JudgeWeights): Example[] {
+  const { conversation, situation } = one;
+  const expected = conversation.expected.inProgress;
+  if (expected === undefined || EARLIER.test(conversation.id)) return [];
+  if (expected.length > 0 && expected.every(({ optional }) => optional === true)) return [];
+  const weighed = weighAll(one, weights);
+  return [{ signals: openSignals(situation, weighed), isRight: expected.length > 0, count: 1 }];
+}
+
+type Priors = Partial<Record<Weighed, Record<string, number>>>;
 
 let priors: Priors | undefined;
 
 function priorOf(section: Weighed, signal: string): number {
+  if (!PENALTY[section].priors) return 0;
   priors ??= JSON.parse(readFileSync(new URL("handoff-priors.json", import.meta.url), "utf8")) as Priors;
-  return priors[section][signal] ?? priors[section][signal.slice(2)] ?? 0;
+  const known = priors[section] ?? {};
+  const both = /^[ua]\./.test(signal) ? (known[signal.slice(2)] ?? 0) : 0;
+  return known[signal] === undefined ? 0 : known[signal] - both;
 }
 
 function learn(examples: readonly Example[], section: Weighed): Record<string, number> {
   const names = Array.from(new Set(examples.flatMap(({ signals }) => [...signals.keys()]))).sort();
   const numbers = new Map(names.map((name, index) => [name, index]));
   const prior = Float64Array.from(names, (name) => priorOf(section, name));
-  const hold = Float64Array.from(names, (name) => (name.endsWith(".bias") ? BIAS_PENALTY : PENALTY[section]));
+  const { both, own } = PENALTY[section];
+  const hold = Float64Array.from(names, (name) =>
+    name.endsWith("bias") ? BIAS_PENALTY : /^[ua]\./.test(name) ? own : both,
+  );
   const encoded = examples.map(({ signals, isRight, count }) => ({
-    pairs: Array.from(signals, ([name, value]) => [numbers.get(name) ?? 0, value] as const),
+    places: Int32Array.from(signals.keys(), (name) => numbers.get(name) ?? 0),
+    values: Float64Array.from(signals.values()),
     isRight,
     count,
   }));
@@ -96,11 +182,14 @@ function learn(examples: readonly Example[], section: Weighed): Record<string, n
   const squares = new Float64Array(names.length).fill(1e-2);
   for (let round = 0; round < ROUNDS; round += 1) {
     const gradient = new Float64Array(names.length);
-    for (const { pairs, isRight, count } of encoded) {
+    for (const { places, values, isRight, count } of encoded) {
       let sum = 0;
-      for (const [index, value] of pairs) sum += value * (weights[index] ?? 0);
+      for (let at = 0; at < places.length; at += 1) sum += (values[at] ?? 0) * (weights[places[at] ?? 0] ?? 0);
       const error = count * (Number(isRight) - 1 / (1 + Math.exp(-sum)));
-      for (const [index, value] of pairs) gradient[index] = (gradient[index] ?? 0) + error * value;
+      for (let at = 0; at < places.length; at += 1) {
+        const place = places[at] ?? 0;
+        gradient[place] = (gradient[place] ?? 0) + error * (values[at] ?? 0);
+      }
     }
     for (let index = 0; index < names.length; index += 1) {
       const step = (gradient[index] ?? 0) - (hold[index] ?? 0) * ((weights[index] ?? 0) - (prior[index] ?? 0));
@@ -109,5 +198,7 @@ function learn(examples: readonly Example[], section: Weighed): Record<string, n
     }
   }
   const rounded = names.map((name, index) => [name, Math.round((weights[index] ?? 0) * 1000) / 1000] as const);
-  return Object.fromEntries(rounded.filter(([, weight]) => weight !== 0));
+  return Object.fromEntries(rounded.filter(([, weight]) => Math.abs(weight) >= LEAST_WEIGHT));
 }
+
+const LEAST_WEIGHT = 0.01;

@@ -2,9 +2,10 @@
  * Learns the judge's weights from the labelled conversations in test/fixtures/handoff/conversations and writes
  * data/handoff-weights.json. Run it after a change of signals, cues, digests or the sentence scorer:
  *
- *   npx node scripts/train-handoff.ts [--dry-run] [--show] [<file.jsonl>…]
+ *   npx node scripts/train-handoff.ts [--dry-run] [--show] [--sweep] [<file.jsonl>…]
  *
- * Prints how each author's conversations are judged by weights learned from the other authors.
+ * Prints how each author's conversations are judged by weights learned from the other authors. With `--sweep` also for
+ * other thresholds of each section.
  */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,13 +13,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dataFile } from "../src/base/package.ts";
 import { judge } from "../src/handoff/judge/judge.ts";
+import { type JudgeWeights, WEIGHED } from "../src/handoff/judge/score.ts";
 import { digestConversation, PROJECT, readConversations } from "./handoff-conversations.ts";
-import { addQuality, describe, emptyQuality } from "./handoff-quality.ts";
-import { type Digested, learnWeights } from "./handoff-training.ts";
+import { addQuality, describe, emptyQuality, type Quality } from "./handoff-quality.ts";
+import { type Digested, learnWeights, prepare, type Prepared, THRESHOLDS } from "./handoff-training.ts";
 
 const FOLDER = fileURLToPath(new URL("../test/fixtures/handoff/conversations", import.meta.url));
 /** Kept aside: nothing is learned from it. */
 const EXAM = "exam.jsonl";
+
+/** Around each threshold. */
+const STEPS = [-0.9, -0.6, -0.3, 0.3, 0.6, 0.9];
 
 const args = process.argv.slice(2);
 const flags = new Set(args.filter((arg) => arg.startsWith("--")));
@@ -31,28 +36,28 @@ const files =
         .map((name) => join(FOLDER, name));
 const folder = await mkdtemp(join(tmpdir(), "handoff-training-"));
 try {
-  const digested = await digestAll(files);
-  const all = emptyQuality();
-  for (const author of new Set(digested.map(authorOf))) {
-    if (author === "earlier") continue;
-    const weights = learnWeights(digested.filter((one) => authorOf(one) !== author));
-    const own = emptyQuality();
-    for (const { conversation, carried } of digested.filter((one) => authorOf(one) === author)) {
-      const items = judge(carried, { project: PROJECT, weights });
-      addQuality(own, conversation, items);
-      const report = addQuality(all, conversation, items);
-      if (flags.has("--show")) say(report);
-    }
-    say([`author ${author}`, ...describe(own).map((line) => `  ${line}`)]);
+  const prepared = (await digestAll(files)).map(prepare);
+  const authors = Array.from(new Set(prepared.map(authorOf))).filter((author) => author !== "earlier");
+  const learned = new Map(
+    authors.map((author) => [author, learnWeights(prepared.filter((one) => authorOf(one) !== author))]),
+  );
+  for (const author of authors) {
+    const quality = judgeAll(
+      prepared.filter((one) => authorOf(one) === author),
+      learned,
+    );
+    say([`author ${author}`, ...describe(quality).map((line) => `  ${line}`)]);
   }
+  const all = judgeAll(prepared, learned, flags.has("--show"));
   say([
     "each author judged by the others",
     ...describe(all).map((line) => `  ${line}`),
-    ...all.forbidden.map((line) => `  forbidden: ${line}`),
-    ...all.repeated.map((line) => `  repeated: ${line}`),
+    ...(flags.has("--show") ? all.forbidden.map((line) => `  forbidden: ${line}`) : []),
+    ...(flags.has("--show") ? all.repeated.map((line) => `  repeated: ${line}`) : []),
   ]);
+  if (flags.has("--sweep")) sweep(prepared, learned);
   if (!flags.has("--dry-run")) {
-    await writeFile(dataFile("handoff-weights.json"), `${JSON.stringify(learnWeights(digested), undefined, 2)}\n`);
+    await writeFile(dataFile("handoff-weights.json"), `${JSON.stringify(learnWeights(prepared), undefined, 2)}\n`);
   }
 } finally {
   await rm(folder, { recursive: true });
@@ -66,6 +71,35 @@ async function digestAll(paths: readonly string[]): Promise<Digested[]> {
       carried: await digestConversation(conversation, folder),
     })),
   );
+}
+
+/** Each conversation by the weights that were learned without its author. */
+function judgeAll(prepared: readonly Prepared[], learned: ReadonlyMap<string, JudgeWeights>, isShown = false): Quality {
+  const quality = emptyQuality();
+  for (const one of prepared) {
+    const weights = learned.get(authorOf(one));
+    if (weights === undefined) continue;
+    const report = addQuality(quality, one.conversation, judge(one.carried, { project: PROJECT, weights }));
+    if (isShown) say(report);
+  }
+  return quality;
+}
+
+function sweep(prepared: readonly Prepared[], learned: ReadonlyMap<string, JudgeWeights>): void {
+  for (const section of WEIGHED) {
+    for (const step of STEPS) {
+      const threshold = Math.round((THRESHOLDS[section] + step) * 10) / 10;
+      const moved = new Map(
+        Array.from(learned, ([author, weights]) => [
+          author,
+          { ...weights, [section]: { ...weights[section], threshold } },
+        ]),
+      );
+      const lines = describe(judgeAll(prepared, moved));
+      const figures = lines.find((line) => line.startsWith(section === "open" ? "in-progress" : section));
+      say([`${section} at ${threshold}: ${figures}; ${lines.at(-1)}`]);
+    }
+  }
 }
 
 function authorOf({ conversation }: Digested): string {

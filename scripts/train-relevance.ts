@@ -21,7 +21,7 @@ import {
   createOfflineScorer,
 } from "../src/claude/selection/offline/score-offline.ts";
 import { stemsOf, wordsOf } from "../src/claude/selection/offline/words.ts";
-import { relevanceToResume } from "../src/claude/selection/score.ts";
+import { logOdds, relevanceToResume } from "../src/claude/selection/score.ts";
 import type { RelevanceScorer } from "../src/claude/selection/selection.ts";
 import { DEFAULT_CONFIG } from "../src/config/config.ts";
 
@@ -172,10 +172,6 @@ function addTo(sets: Map<string, Set<number>>, key: string, value: number): void
   sets.set(key, (sets.get(key) ?? new Set()).add(value));
 }
 
-function logOdds(share: number): number {
-  return Math.log(share / (1 - share));
-}
-
 /** Gradient descent with momentum and a penalty on large weights. */
 function fit(
   examples: readonly Example[],
@@ -222,6 +218,7 @@ async function report(what: string, cases: readonly SelectionCase[], scorer: Rel
   console.log(`${what}: ${cases.length} cases; chance ${chance.toFixed(3)}, always fresh ${alwaysFresh.toFixed(3)}`);
   show("word overlap", keywords);
   show("offline", offline);
+  showConfidence(offline);
   if (rightRelevance !== undefined) show("as labelled", rightRelevance);
 }
 
@@ -233,6 +230,24 @@ function show(name: string, { accuracy, right, cases, byKind }: MethodResult): v
       .map(([kind, one]) => `${kind} ${one.right}/${one.cases}`)
       .join(", ")}`,
   );
+}
+
+/** Whether a surer answer is right more often: overall, and in four parts, the surest first. */
+function showConfidence({ decisions }: MethodResult): void {
+  const rows = decisions.map(({ confidence = 1, verdict }) => ({ confidence, right: Number(verdict === "right") }));
+  const surest = rows.toSorted((a, b) => b.confidence - a.confidence);
+  const part = (from: number, to: number): string => {
+    const some = surest.slice(Math.round(from * rows.length), Math.round(to * rows.length));
+    return `${mean(some.map((row) => row.right))} of ${mean(some.map((row) => row.confidence))} expected`;
+  };
+  const quarters = [0, 0.25, 0.5, 0.75].map((from) => part(from, from + 0.25));
+  console.log(`  right: ${part(0, 1)}; surest half ${part(0, 0.5)}; quarters ${quarters.join(", ")}`);
+  const sure = rows.filter((row) => row.confidence >= 0.9);
+  console.log(`  0.9 and more: ${sure.length} cases, ${mean(sure.map((row) => row.right))} right`);
+}
+
+function mean(values: readonly number[]): string {
+  return (values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)).toFixed(2);
 }
 
 /** Wilson's 95 % interval of a share. */

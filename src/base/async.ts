@@ -1,35 +1,22 @@
 /** Promises: values that are created once, tasks that run in turn, and waits with a limit. */
 
-export interface Lazy<T> {
-  get(): Promise<T>;
-  /** The value, for closing it. Waits for a running attempt. Undefined if there is none. */
-  made(): Promise<T | undefined>;
-  /** Forgets the value; the next call creates another. */
-  clear(): void;
-}
-
-export interface LazyMap<Key, T> {
-  /** Calls `make` if there is no value for this key. */
-  get(key: Key, make: () => Promise<T>): Promise<T>;
-  /** All values, for closing them. Waits for running attempts. */
-  made(): Promise<T[]>;
-  clear(): void;
-}
-
-export function lazy<T>(make: () => Promise<T>): Lazy<T> {
+export function lazy<T>(make: () => Promise<T>) {
   const only = lazyMap<"only", T>();
   return {
-    get: () => only.get("only", make),
-    made: async () => (await only.made())[0],
-    clear: () => only.clear(),
+    get: (): Promise<T> => only.get("only", make),
+    /** The value, for closing it. Waits for a running attempt. Undefined if there is none. */
+    made: async (): Promise<T | undefined> => (await only.made())[0],
+    /** Forgets the value; the next call creates another. */
+    clear: (): void => only.clear(),
   };
 }
 
 /** A failed attempt is not kept: its callers get the error, and the next call tries again. */
-export function lazyMap<Key, T>(): LazyMap<Key, T> {
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows both types
+export function lazyMap<Key, T>() {
   const attempts = new Map<Key, Promise<T>>();
   return {
-    get: (key, make) => {
+    get: (key: Key, make: () => Promise<T>): Promise<T> => {
       const known = attempts.get(key);
       if (known !== undefined) return known;
       const attempt = make();
@@ -39,21 +26,20 @@ export function lazyMap<Key, T>(): LazyMap<Key, T> {
       });
       return attempt;
     },
-    made: async () =>
+    /** All values, for closing them. Waits for running attempts. */
+    made: async (): Promise<T[]> =>
       (await Promise.allSettled(attempts.values())).flatMap((end) => (end.status === "fulfilled" ? [end.value] : [])),
-    clear: () => attempts.clear(),
+    clear: (): void => attempts.clear(),
   };
 }
 
-/** Runs tasks with the same key one after the other, and others in parallel. */
-export interface KeyedMutex {
-  run<T>(key: string, task: () => Promise<T>): Promise<T>;
-}
+export type KeyedMutex = ReturnType<typeof createKeyedMutex>;
 
-export function createKeyedMutex(): KeyedMutex {
+/** Runs tasks with the same key one after the other, and others in parallel. */
+export function createKeyedMutex() {
   const tails = new Map<string, Promise<unknown>>();
   return {
-    run(key, task) {
+    run<T>(key: string, task: () => Promise<T>): Promise<T> {
       const previous = tails.get(key) ?? Promise.resolve();
       const result = previous.then(task, task);
       const tail = result.catch(() => undefined);
@@ -82,10 +68,9 @@ export function closing(resource: { close(): unknown } | undefined): AsyncDispos
   return { [Symbol.asyncDispose]: async () => void (await resource?.close()) };
 }
 
-/** Resolves to `TOO_LATE` if the work takes longer. The work itself continues. */
-
 export const TOO_LATE = Symbol("too late");
 
+/** Resolves to `TOO_LATE` if the work takes longer. The work itself continues. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof TOO_LATE> {
   const late = Promise.withResolvers<typeof TOO_LATE>();
   const timer = setTimeout(() => late.resolve(TOO_LATE), ms);
@@ -95,5 +80,18 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T | typeo
     clearTimeout(timer);
     // A failure after the limit must not become an unhandled rejection.
     work.catch(() => undefined);
+  }
+}
+
+/** Rejects with the signal's reason if the signal is aborted before the promise settles. */
+export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }

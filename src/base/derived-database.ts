@@ -19,7 +19,6 @@ import {
 export interface DerivedOptions {
   path: string;
   pragmas: string;
-  /** Creates the tables in an empty file. */
   create: (database: DatabaseSync) => void;
   /** Whether this version made the file, for this purpose. */
   isOurs: (database: DatabaseSync) => boolean;

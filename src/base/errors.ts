@@ -53,7 +53,6 @@ export class HoldfastError extends Error {
   }
 }
 
-/** The exit code and HTTP status of any error. */
 export function errorOutcome(error: unknown): ErrorOutcome {
   return ERROR_KINDS[error instanceof HoldfastError ? error.kind : "internal"];
 }
@@ -111,7 +110,6 @@ export function isOutOfFiles(error: unknown): boolean {
 
 const TOO_MANY_FILES = "too-many-open-files";
 
-/** Turns a failed file operation into an error with the file and advice. */
 export function fileError(error: unknown, action: string, path: string): HoldfastError {
   if (error instanceof HoldfastError) return error;
   const code = systemErrorCode(error);

@@ -91,7 +91,6 @@ function removeUnfinished(): void {
   unfinished.clear();
 }
 
-/** True for the name of a temporary file of a durable write. */
 export function isTemporaryName(name: string): boolean {
   return TEMPORARY_NAME.test(name);
 }
@@ -141,7 +140,6 @@ async function makeFolder(folder: string, retries = 3): Promise<void> {
   await syncFolder(dirname(folder));
 }
 
-/** The content. Undefined if there is no such file; other failures are errors. */
 export async function readFileIfPresent(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);

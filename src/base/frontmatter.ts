@@ -12,7 +12,6 @@ export function readFrontmatter(text: string): ReadonlyMap<string, string> | und
   return members;
 }
 
-/** The raw lines. */
 export function frontmatterLines(text: string): string[] | undefined {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (lines[0]?.trimEnd() !== "---") return undefined;
@@ -23,7 +22,6 @@ export function frontmatterLines(text: string): string[] | undefined {
 interface Member {
   name: string;
   first: string;
-  /** The indented lines below it. */
   below: string[];
 }
 

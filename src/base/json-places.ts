@@ -112,7 +112,6 @@ export function addMember(text: string, container: JsonPlace, value: unknown, na
   return `${text.slice(0, lastMember.end)}${hasComma ? "" : ","}${behind}${added}${hasComma ? "," : ""}${rest}`;
 }
 
-/** Replaces a value, in the style of the text. */
 export function replaceValue(text: string, { start, end }: JsonPlace, value: unknown): string {
   const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", start - 1) + 1))?.[0] ?? "";
   const layout = text.includes("\n") ? { ...linesOf(text), indent, isCompact: false } : oneLine(text);

@@ -7,13 +7,11 @@ import type { FileHandle } from "node:fs/promises";
 export interface Line {
   /** Without the newline. Empty when the line is oversized. */
   bytes: Buffer;
-  /** Where the line starts in the file. */
   offset: number;
   /** Where the next line starts. */
   end: number;
   /** False for bytes after the last newline of the range. */
   terminated: boolean;
-  /** True if the line exceeded `maxLineBytes`. */
   oversized: boolean;
 }
 
@@ -35,55 +33,50 @@ export function encodeLine(value: unknown): string {
 
 export async function* readLines(handle: FileHandle, options: ReadLinesOptions = {}): AsyncGenerator<Line> {
   const end = options.end ?? (await handle.stat()).size;
-  const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
   let position = options.start ?? 0;
   const chunk = Buffer.allocUnsafe(Math.min(options.chunkBytes ?? CHUNK_BYTES, Math.max(1, end - position)));
-  let line = startLine(position);
-
+  const lines = createLineSplitter(options);
   while (position < end) {
     const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, end - position), position);
     if (bytesRead === 0) break;
-    let from = 0;
-    while (from < bytesRead) {
-      const newline = chunk.subarray(0, bytesRead).indexOf(NEWLINE, from);
-      const to = newline === -1 ? bytesRead : newline;
-      collect(line, chunk.subarray(from, to), maxLineBytes);
-      if (newline === -1) break;
-      yield finishLine(line, position + newline + 1, true);
-      from = newline + 1;
-      line = startLine(position + from);
-    }
+    yield* lines.push(chunk.subarray(0, bytesRead));
     position += bytesRead;
   }
-  if (line.length > 0) yield finishLine(line, line.offset + line.length, false);
+  yield* lines.end();
 }
 
-interface PendingLine {
-  parts: Buffer[];
-  offset: number;
-  length: number;
-  oversized: boolean;
-}
+/** Splits content that arrives in chunks. A chunk may be overwritten once its lines are taken. */
+export function createLineSplitter(options: Pick<ReadLinesOptions, "start" | "maxLineBytes"> = {}) {
+  const { start = 0, maxLineBytes = MAX_LINE_BYTES } = options;
+  let parts: Buffer[] = [];
+  let offset = start;
+  let length = 0;
 
-function startLine(offset: number): PendingLine {
-  return { parts: [], offset, length: 0, oversized: false };
-}
+  const collect = (bytes: Buffer): void => {
+    length += bytes.length;
+    if (length > maxLineBytes) parts = [];
+    else if (bytes.length > 0) parts.push(bytes);
+  };
+  const finish = (terminated: boolean): Line => {
+    const oversized = length > maxLineBytes;
+    const end = offset + length + (terminated ? 1 : 0);
+    const line = { bytes: Buffer.concat(parts), offset, end, terminated, oversized };
+    [parts, offset, length] = [[], end, 0];
+    return line;
+  };
 
-function collect(line: PendingLine, bytes: Buffer, maxLineBytes: number): void {
-  line.length += bytes.length;
-  if (line.length > maxLineBytes) {
-    line.oversized = true;
-    line.parts = [];
-  } else if (bytes.length > 0) {
-    // The chunk buffer is reused.
-    line.parts.push(Buffer.from(bytes));
-  }
-}
-
-function finishLine(line: PendingLine, end: number, terminated: boolean): Line {
-  const [first] = line.parts;
-  const bytes = line.parts.length === 1 && first !== undefined ? first : Buffer.concat(line.parts);
-  return { bytes, offset: line.offset, end, terminated, oversized: line.oversized };
+  return {
+    *push(chunk: Buffer): Generator<Line> {
+      let from = 0;
+      for (let newline = chunk.indexOf(NEWLINE); newline !== -1; newline = chunk.indexOf(NEWLINE, from)) {
+        collect(chunk.subarray(from, newline));
+        yield finish(true);
+        from = newline + 1;
+      }
+      collect(Buffer.from(chunk.subarray(from)));
+    },
+    end: (): Line[] => (length === 0 ? [] : [finish(false)]),
+  };
 }
 
 /** The same lines from last to first. Reads no more of the file than is consumed. */

@@ -283,7 +283,6 @@ interface Run {
 const runs = new Map<string, Run>();
 const waitingFor = new Set<string>();
 
-/** Waits while it is another process's turn. */
 async function waitForTurn(path: string): Promise<void> {
   if (runs.size > MAX_RUNS) runs.clear();
   const now = performance.now();
@@ -301,7 +300,6 @@ async function endTurn(path: string, pollIntervalMs: number): Promise<void> {
   runs.set(path, { ...run, releasedAt: now, pausedUntil: isWanted ? performance.now() + 2 * pollIntervalMs : 0 });
 }
 
-/** Tells the holder that this process waits for the lock. */
 async function leaveNote(path: string): Promise<void> {
   waitingFor.add(path);
   await writeFile(notePath(path), "", { mode: PRIVATE_FILE }).catch(() => undefined);

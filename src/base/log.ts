@@ -19,7 +19,6 @@ export interface Logger {
 
 export interface LoggerOptions {
   level?: LogLevel | undefined;
-  /** Receives each line. Default: stderr. */
   write?: ((line: string) => void) | undefined;
   now?: (() => number) | undefined;
 }

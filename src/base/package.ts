@@ -17,7 +17,6 @@ export function webFolder(): string {
   return fileURLToPath(new URL("../../dist/web", import.meta.url));
 }
 
-/** A file in `data/`. */
 export function dataFile(name: string): URL {
   return new URL(`../../data/${name}`, import.meta.url);
 }

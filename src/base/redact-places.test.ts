@@ -55,6 +55,8 @@ const CALLS: readonly Planted[] = [
   [["k9Tulip"], (secret) => String.raw`net use Z: \\nas\share /user:frank ${secret}`],
   [["k9Tulip"], (secret) => `ConvertTo-SecureString "${secret}" -AsPlainText -Force`],
   [["k9Tulip"], (secret) => `kinit frank <<< '${secret}'`],
+  [["k9Tulip"], (secret) => String.raw`printf '%s\n' '${secret}' | gh secret set DEPLOY_TOKEN`],
+  [["k9Tulip"], (secret) => String.raw`printf "%s:%s\n" frank ${secret} | sudo chpasswd`],
   [["k9Tulip"], (secret) => `echo "db.internal:5432:shop:shop_rw:${secret}" > ~/.pgpass`],
   [["k9Tulip"], (secret) => `sudo -u app -S systemctl restart app <<< '${secret}'`],
   [["k9Tulip"], (secret) => `su - frank -c id <<< ${secret}`],
@@ -248,7 +250,7 @@ describe("redactText", () => {
   });
 
   it("takes linear time for long lines", () => {
-    // Quadratic time would take a quarter of a minute or more.
+    // Quadratic time would take many seconds.
     const pieces = [
       "$6$a",
       "a:5432:b:",
@@ -262,16 +264,16 @@ describe("redactText", () => {
       "sudo -S a <<< ",
     ];
     for (const piece of pieces) {
-      const text = piece.repeat(Math.ceil(250_000 / piece.length));
-      const started = performance.now();
+      const text = piece.repeat(Math.ceil(100_000 / piece.length));
+      const started = process.cpuUsage();
       expect(redactText(text).length).toBeGreaterThan(0);
-      expect(performance.now() - started).toBeLessThan(5000);
+      expect(process.cpuUsage(started).user / 1000).toBeLessThan(3000);
     }
   });
 
   it("redacts long tables to the end", () => {
-    const rows = "b,c1d2e,f3g4h\n".repeat(50_000);
-    const safe = "b,[redacted],[redacted]\n".repeat(50_000);
+    const rows = "b,c1d2e,f3g4h\n".repeat(10_000);
+    const safe = "b,[redacted],[redacted]\n".repeat(10_000);
     expect(redactText(`a,password,pwd\n${rows}`)).toBe(`a,password,pwd\n${safe}`);
   });
 });

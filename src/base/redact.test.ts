@@ -177,7 +177,7 @@ const ORDINARY: readonly string[] = [
 describe("redactText", () => {
   it.each([
     [`key sk-ant-${"a1B2".repeat(8)} end`, "key sk-ant-[redacted] end"],
-    [`ghp_${"x".repeat(36)}`, "ghp_[redacted]"],
+    [`ghp_${"q".repeat(36)}`, "ghp_[redacted]"],
     [`github_pat_${"y".repeat(40)}`, "github_pat_[redacted]"],
     ["AKIAIOSFODNN7EXAMPLE", "AKIA[redacted]"],
     [
@@ -240,13 +240,13 @@ describe("redactText", () => {
 
   it("takes linear time for long lines", () => {
     for (const piece of ["a-", "a.", "eyJaaaaaaaa-", "://a:", "password ", "-----BEGIN ", "bearer "]) {
-      const text = piece.repeat(100_000);
+      const text = piece.repeat(Math.ceil(100_000 / piece.length));
       expect(redactInTime(text)).toBe(text);
     }
     const run = "A1b2C3d4E5f6G7h8I9j0K1l2M3";
     for (const divider of [".", ":", ","]) {
-      const text = `${run}${divider}`.repeat(10_000);
-      expect(redactInTime(text)).toBe(`[redacted]${divider}`.repeat(10_000));
+      const text = `${run}${divider}`.repeat(4000);
+      expect(redactInTime(text)).toBe(`[redacted]${divider}`.repeat(4000));
       expect(redactInTime(`x://a.${text}`)).toContain(`x://a.${run}${divider}`);
     }
   });
@@ -260,28 +260,24 @@ describe("redactText", () => {
     "curl -u ",
     "code is 1",
     "x as the password ",
-  ])("takes linear time for 250 kB of %j", (piece) => {
-    const text = piece.repeat(Math.ceil(250_000 / piece.length));
-    expect(redactInTime(text).length).toBeGreaterThan(0);
+  ])("takes linear time for many of %j", (piece) => {
+    expect(redactInTime(piece.repeat(Math.ceil(100_000 / piece.length))).length).toBeGreaterThan(0);
   });
 
   it("takes linear time for any mixture of words and signs", () => {
     const words = "password token key is to as with log in admin secrets: cookie: ssh it's the a B 7 → é".split(" ");
     const pieces = fc.constantFrom(...words, ...Array.from("-_.:=/@|,(\"'\n\t "));
-    // Each text is repeated to 100 kB. Quadratic time would take minutes.
     fc.assert(
       fc.property(fc.array(pieces, { minLength: 1, maxLength: 8 }), (parts) => {
         const piece = parts.join("");
-        const started = performance.now();
-        expect(redactText(piece.repeat(Math.ceil(100_000 / piece.length)))).not.toBe("");
-        expect(performance.now() - started).toBeLessThan(10_000);
+        expect(redactInTime(piece.repeat(Math.ceil(100_000 / piece.length)))).not.toBe("");
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
-  it.each(["sk-", "eyJ", "bearer ", "password=", "://a:"])("handles megabytes without a break after %j", (start) => {
-    const text = `${start}${"a".repeat(2_000_000)}`;
+  it.each(["sk-", "eyJ", "bearer ", "password=", "://a:"])("handles a megabyte without a break after %j", (start) => {
+    const text = `${start}${"a".repeat(1_000_000)}`;
     expect(redactText(text).length).toBeGreaterThan(text.length - 10_000);
   });
 
@@ -297,11 +293,11 @@ describe("redactText", () => {
   });
 });
 
-/** Linear time takes well under a second for 200 kB, quadratic time a quarter of a minute or more. */
+/** Linear time takes well under a second for 100 kB, quadratic time many seconds. Waiting for a processor is free. */
 function redactInTime(text: string): string {
-  const started = performance.now();
+  const started = process.cpuUsage();
   const redacted = redactText(text);
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(3000);
   return redacted;
 }
 

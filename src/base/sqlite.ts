@@ -11,26 +11,7 @@ import { pathToFileURL } from "node:url";
 import { type ErrorKind, HoldfastError, errorMessage, fileError } from "./errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./files.ts";
 
-export interface SqliteConnection {
-  readonly path: string;
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the row type
-  get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  all<Row>(sql: string, ...values: SQLInputValue[]): Row[];
-  iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
-  /** The number of changed rows, and the id of the last inserted row. */
-  run(sql: string, ...values: SQLInputValue[]): { changed: number; id: number };
-  /** Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. */
-  transaction<T>(task: () => T): T;
-  /** Runs a part of a transaction. If it throws, only this part is undone. */
-  part<T>(task: () => T): T;
-  /** False once a failure has undone the transaction. */
-  inTransaction(): boolean;
-  /** Runs several reads on one state. */
-  snapshot<T>(task: () => T): T;
-  /** Like `snapshot`, for a task that takes several ticks. Nothing else may use the connection meanwhile. */
-  longSnapshot<T>(task: () => Promise<T>): Promise<T>;
-  close(): void;
-}
+export type SqliteConnection = ReturnType<typeof wrapConnection>;
 
 export interface OpenOptions {
   pragmas: string;
@@ -38,13 +19,11 @@ export interface OpenOptions {
   setUp: (database: DatabaseSync) => void;
 }
 
-/** How long to wait for another writer. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 /** A query over several folders has a statement for each number of folders. */
 const MAX_STATEMENTS = 200;
 
-/** Opens a database whose errors are reported for `role`. */
 export function openSqlite(path: string, role: DatabaseRole, options: OpenOptions): SqliteConnection {
   try {
     return wrapConnection(openConnection(path, options), path, role);
@@ -53,7 +32,7 @@ export function openSqlite(path: string, role: DatabaseRole, options: OpenOption
   }
 }
 
-export function wrapConnection(connection: DatabaseSync, path: string, role: DatabaseRole): SqliteConnection {
+export function wrapConnection(connection: DatabaseSync, path: string, role: DatabaseRole) {
   const guarded = <T>(task: () => T): T => {
     try {
       return task();
@@ -83,27 +62,33 @@ export function wrapConnection(connection: DatabaseSync, path: string, role: Dat
 
   return {
     path,
-    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the row type
     get: <Row>(sql: string, ...values: SQLInputValue[]) =>
       guarded(() => statement(sql).get(...values) as Row | undefined),
     all: <Row>(sql: string, ...values: SQLInputValue[]) => guarded(() => statement(sql).all(...values) as Row[]),
-    *iterate<Row>(sql: string, ...values: SQLInputValue[]) {
+    *iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
       try {
         for (const row of connection.prepare(sql).iterate(...values)) yield row as Row;
       } catch (error) {
         throw sqliteError(error, path, role);
       }
     },
-    run: (sql, ...values) =>
+    /** The number of changed rows, and the id of the last inserted row. */
+    run: (sql: string, ...values: SQLInputValue[]) =>
       guarded(() => {
         const { changes, lastInsertRowid } = statement(sql).run(...values);
         return { changed: Number(changes), id: Number(lastInsertRowid) };
       }),
-    transaction: (task) => bracket("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", task),
-    part: (task) => bracket("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part", task),
-    inTransaction: () => connection.isTransaction,
-    snapshot: (task) => bracket("BEGIN", "COMMIT", "ROLLBACK", task),
-    longSnapshot: async (task) => {
+    /** Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. */
+    transaction: <T>(task: () => T): T => bracket("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", task),
+    /** Runs a part of a transaction. If it throws, only this part is undone. */
+    part: <T>(task: () => T): T => bracket("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part", task),
+    /** False once a failure has undone the transaction. */
+    inTransaction: (): boolean => connection.isTransaction,
+    /** Runs several reads on one state. */
+    snapshot: <T>(task: () => T): T => bracket("BEGIN", "COMMIT", "ROLLBACK", task),
+    /** Like `snapshot`, for a task that takes several ticks. Nothing else may use the connection meanwhile. */
+    longSnapshot: async <T>(task: () => Promise<T>): Promise<T> => {
       guarded(() => connection.exec("BEGIN"));
       try {
         return await task();
@@ -111,7 +96,7 @@ export function wrapConnection(connection: DatabaseSync, path: string, role: Dat
         guarded(() => connection.exec("COMMIT"));
       }
     },
-    close: () => {
+    close: (): void => {
       statements.clear();
       guarded(() => connection.close());
     },
@@ -131,7 +116,6 @@ export function openConnection(path: string, { pragmas, setUp }: OpenOptions): D
   }
 }
 
-/** Runs `task` in a write transaction of a bare connection. */
 export function runTransaction<T>(database: DatabaseSync, task: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -220,7 +204,6 @@ export function quickCheck(database: DatabaseSync): string | undefined {
   return answer === "ok" ? undefined : answer;
 }
 
-/** How errors name a database. */
 export interface DatabaseRole {
   /** First part of error codes, such as `store` in `store-busy`. */
   prefix: string;
@@ -259,7 +242,6 @@ interface Advice {
   kind: ErrorKind;
   /** `*` stands for the database's prefix. */
   code: string;
-  /** Default: the hint of the database. */
   hint?: string | undefined;
 }
 

@@ -105,14 +105,6 @@ export const OTHER_LINE_BREAKS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const UNSEEN_CHARACTERS = String.raw`\p{Cf}\p{Default_Ignorable_Code_Point}`;
 const UNSEEN = new RegExp(`[${UNSEEN_CHARACTERS}]`, "v");
 
-interface Structure {
-  systemLine: RegExp;
-  bracketLine: RegExp;
-  contextMark: RegExp;
-  /** The beginning and end of a hand-off block. */
-  handoffMark: RegExp;
-}
-
 const structure = lazily(() => expressionsFor(""));
 /** Only for text with invisible characters, which is rare: compiling this takes many milliseconds. */
 const spreadStructure = lazily(() => expressionsFor(UNSEEN_CHARACTERS));
@@ -120,7 +112,7 @@ const spreadStructure = lazily(() => expressionsFor(UNSEEN_CHARACTERS));
 const CONTEXT_MARKS = ["chat messages since your last reply - for context", "current message - respond to this"];
 
 /** `unseen`: characters that may be anywhere in it. */
-function expressionsFor(unseen: string): Structure {
+function expressionsFor(unseen: string) {
   const gap = String.raw`[[\s${unseen}]--\n]*`;
   const loose = (words: string): string => loosely(words, unseen);
   const attached = `${loose("from")}|${loose("media attached")}`;

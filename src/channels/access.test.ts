@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { type AccessOptions, type AccessRequest, decideAccess, screenSender } from "./access.ts";
-import { createPairingStore } from "./pairing-store.ts";
+import { type AccessOptions, type AccessRequest, decideAccess, screenSender, createPairingStore } from "./access.ts";
 
 const direct: AccessRequest = {
   channel: "telegram",

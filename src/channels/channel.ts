@@ -9,12 +9,13 @@
  * - A misconfigured channel fails in `start` with an error that says how to fix it. The channel retries
  *   later failures that may pass (network, rate limit) with growing pauses and calls `host.report`.
  */
-import type { Clock } from "../base/clock.ts";
+import { type Clock, backOffMs } from "../base/clock.ts";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import type { AccessOptions } from "./access.ts";
 import type { DeliveryTarget, MessageAddress } from "../store/queues.ts";
+import { createKeyedMutex } from "../base/async.ts";
 
 export interface Channel {
   /** `telegram`, `discord`, `whatsapp`, `web`. */
@@ -29,14 +30,12 @@ export interface Channel {
   send(message: OutboundMessage): Promise<SentMessage>;
   /** Optional. Throws for an address that the platform cannot have. Makes no request. */
   checkTarget?(target: DeliveryTarget): void;
-  /** Optional. Shows that an answer is being written. */
   showTyping?(target: DeliveryTarget): Promise<void>;
 }
 
 export interface ChannelCapabilities {
   /** Longest text of one message, in UTF-16 units. Default: no limit. */
   textLimit?: number | undefined;
-  /** Files can be sent. */
   media: boolean;
   /** An answer can refer to the message it answers. */
   replies: boolean;
@@ -48,14 +47,12 @@ export interface ChannelCapabilities {
 export interface ChannelHost {
   /** Durable once resolved. Rejects when the message cannot be stored; do not acknowledge it then. */
   admit(message: InboundMessage): Promise<void>;
-  /** Shows the state of the channel to people. */
   report(status: ChannelStatus): void;
 }
 
 export interface InboundMessage {
   address: MessageAddress;
   ctx: MessageContext;
-  /** In ms. */
   receivedAt: number;
 }
 
@@ -74,14 +71,12 @@ export interface OutboundMessage {
   text?: string | undefined;
   media?: OutboundMedia[] | undefined;
   replyToId?: string | undefined;
-  /** Sends audio as a voice message. */
   asVoice?: boolean | undefined;
 }
 
 export type OutboundMedia = { kind: "url"; url: string } | { kind: "file"; path: string };
 
 export interface SentMessage {
-  /** The platform's id of the (first) message. */
   messageId: string;
 }
 
@@ -92,7 +87,6 @@ export interface MessageSender {
 
 export interface AccountOptions extends AccessOptions {
   accountId: string;
-  /** Folder for files that people send. */
   mediaFolder: string;
   /** Default: 20 MB. */
   maxMediaBytes?: number | undefined;
@@ -116,7 +110,11 @@ export function singleRun(
   let running: { stopping: AbortController; started: Promise<void>; run: ChannelRun } | undefined;
   return {
     start: async (host) => {
-      if (running !== undefined) throw alreadyStarted(platform, accountId);
+      if (running !== undefined) {
+        const message = `${platform} account ${accountId} is already running.`;
+        const hint = "Stop it before starting it again.";
+        throw new HoldfastError("conflict", "channel-started", message, { hint, data: { accountId } });
+      }
       const stopping = new AbortController();
       let isFailed = false;
       const report = (status: ChannelStatus): void => {
@@ -165,15 +163,49 @@ export function stoppedWhileConnecting(platform: string): HoldfastError {
   });
 }
 
-export function alreadyStarted(platform: string, accountId: string): HoldfastError {
-  return new HoldfastError("conflict", "channel-started", `${platform} account ${accountId} is already running.`, {
-    hint: "Stop it before starting it again.",
-    data: { accountId },
-  });
-}
-
 export function emptyMessage(): HoldfastError {
   return new HoldfastError("usage", "empty-message", "The message has neither text nor a file.", {
     hint: "Add a text or a file.",
   });
+}
+
+export function createInboundLanes() {
+  const lanes = createKeyedMutex();
+  const running = new Set<Promise<void>>();
+  return {
+    run: (chat: string, task: () => Promise<void>, onFailure: (error: unknown) => void): void => {
+      const work = lanes.run(chat, task).catch(onFailure);
+      running.add(work);
+      void work.then(() => running.delete(work));
+    },
+    idle: async (): Promise<void> => {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}
+
+/** Retries until the task succeeds or the channel stops. `signal` ends the pause; the next failure is then thrown. */
+export async function keepTrying<T>(
+  task: () => Promise<T>,
+  { host, clock, logger, signal }: { host: ChannelHost; clock: Clock; logger: Logger; signal: AbortSignal },
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const result = await task();
+      if (attempt > 0) host.report({ state: "connected", text: "Receiving messages again." });
+      return result;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const pause = pauseAfter(error, attempt);
+      logger.warn("cannot accept a message yet", { error, retryInMs: pause });
+      host.report({ state: "retrying", text: `Cannot accept a message yet: ${errorMessage(error)}` });
+      await clock.sleep(pause, signal).catch(() => undefined);
+    }
+  }
+}
+
+/** The pause that the platform asks for, else growing ones. `attempt` counts from 0. */
+export function pauseAfter(error: unknown, attempt: number): number {
+  const requested = error instanceof HoldfastError ? error.data["retryAfterMs"] : undefined;
+  return typeof requested === "number" ? requested : backOffMs(attempt + 1, { firstMs: 1000, maxMs: 60_000 });
 }

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { loadOutgoingFile } from "./outgoing-files.ts";
+import { loadOutgoingFile } from "./files.ts";
 
 interface FileServer extends AsyncDisposable {
   port: number;
@@ -51,7 +51,7 @@ it.each<[string, string, string]>([
 ])("refuses %s", async (_, path, code) => {
   await using server = await startServer();
   const media = { kind: "url" as const, url: `http://127.0.0.1:${server.port}${path}` };
-  const options = { maxBytes: 4, timeoutMs: 300, allowsAddress: onlyLoopback };
+  const options = { maxBytes: 4, timeoutMs: 1500, allowsAddress: onlyLoopback };
   await expect(loadOutgoingFile(media, options)).rejects.toMatchObject({ code });
 });
 

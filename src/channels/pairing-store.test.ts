@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createTestClock } from "../../test/support/time.ts";
-import { createPairingStore } from "./pairing-store.ts";
+import { createPairingStore } from "./access.ts";
 
 const HOUR = 60 * 60_000;
 
@@ -16,65 +16,65 @@ async function openStore() {
 
 describe("the pairing store", () => {
   it("is private, and stays in its folder for any account name", async () => {
-    await using world = await openStore();
-    await world.store.offer({ id: "7", name: "Eve" });
-    expect((await stat(world.path)).mode & 0o777).toBe(0o600);
-    expect((await stat(world.join("pairing"))).mode & 0o777).toBe(0o700);
+    await using home = await openStore();
+    await home.store.offer({ id: "7", name: "Eve" });
+    expect((await stat(home.path)).mode & 0o777).toBe(0o600);
+    expect((await stat(home.join("pairing"))).mode & 0o777).toBe(0o700);
   });
 
   it("repeats a code after a minute, not before", async () => {
-    await using world = await openStore();
-    const first = await world.store.offer({ id: "7" });
+    await using home = await openStore();
+    const first = await home.store.offer({ id: "7" });
     expect(first).toMatchObject({ kind: "told", code: expect.stringMatching(/^[A-HJ-NP-Z2-9]{8}$/) });
-    expect((await world.store.offer({ id: "7" })).kind).toBe("silent");
-    world.clock.advance(61_000);
-    expect(await world.store.offer({ id: "7" })).toEqual(first);
+    expect((await home.store.offer({ id: "7" })).kind).toBe("silent");
+    home.clock.advance(61_000);
+    expect(await home.store.offer({ id: "7" })).toEqual(first);
   });
 
   it("forgets a code after an hour and after its use", async () => {
-    await using world = await openStore();
-    const first = await world.store.offer({ id: "7" });
+    await using home = await openStore();
+    const first = await home.store.offer({ id: "7" });
     const code = first.kind === "told" ? first.code : "";
-    world.clock.advance(HOUR + 1);
-    await expect(world.store.approve(code)).rejects.toMatchObject({ kind: "not-found", code: "pairing-code-unknown" });
-    const second = await world.store.offer({ id: "7", username: "eve" });
+    home.clock.advance(HOUR + 1);
+    await expect(home.store.approve(code)).rejects.toMatchObject({ kind: "not-found", code: "pairing-code-unknown" });
+    const second = await home.store.offer({ id: "7", username: "eve" });
     const newCode = second.kind === "told" ? second.code : "";
     expect(newCode).not.toBe(code);
-    expect(await world.store.approve(newCode)).toMatchObject({ id: "7", username: "eve" });
-    await expect(world.store.approve(newCode)).rejects.toMatchObject({ kind: "not-found" });
-    expect(await world.store.pending()).toEqual([]);
-    expect(await world.store.approved()).toMatchObject([{ id: "7" }]);
+    expect(await home.store.approve(newCode)).toMatchObject({ id: "7", username: "eve" });
+    await expect(home.store.approve(newCode)).rejects.toMatchObject({ kind: "not-found" });
+    expect(await home.store.pending()).toEqual([]);
+    expect(await home.store.approved()).toMatchObject([{ id: "7" }]);
   });
 
   it("limits pending strangers", async () => {
-    await using world = await openStore();
-    for (let id = 0; id < 20; id++) expect((await world.store.offer({ id: String(id) })).kind).toBe("told");
-    expect((await world.store.offer({ id: "one too many" })).kind).toBe("silent");
-    world.clock.advance(HOUR + 1);
-    expect((await world.store.offer({ id: "one too many" })).kind).toBe("told");
+    await using home = await openStore();
+    for (let id = 0; id < 20; id++) expect((await home.store.offer({ id: String(id) })).kind).toBe("told");
+    expect((await home.store.offer({ id: "one too many" })).kind).toBe("silent");
+    home.clock.advance(HOUR + 1);
+    expect((await home.store.offer({ id: "one too many" })).kind).toBe("told");
   });
 
   it("loses no concurrent change", async () => {
-    await using world = await openStore();
+    await using home = await openStore();
     const offers = await Promise.all(
-      Array.from({ length: 10 }, async (_, id) => await world.store.offer({ id: `p${id}` })),
+      Array.from({ length: 10 }, async (_, id) => await home.store.offer({ id: `p${id}` })),
     );
-    await Promise.all(offers.map(async (offer) => await world.store.approve(offer.kind === "told" ? offer.code : "")));
-    expect(await world.store.approved()).toHaveLength(10);
-    expect(await world.store.revoke("p3")).toBe(true);
-    expect(await world.store.revoke("p3")).toBe(false);
-    expect(await world.store.approved()).toHaveLength(9);
+    await Promise.all(offers.map(async (offer) => await home.store.approve(offer.kind === "told" ? offer.code : "")));
+    expect(await home.store.approved()).toHaveLength(10);
+    expect(await home.store.revoke("p3")).toBe(true);
+    expect(await home.store.revoke("p3")).toBe(false);
+    expect(await home.store.approved()).toHaveLength(9);
   });
 
   it.each(["", "{", "[]", '{"version":1,"approved":[{}],"pending":[]}', '{"version":2,"approved":[],"pending":[]}'])(
     "reports an unreadable file (%j) instead of an empty list",
     async (content) => {
-      await using world = await openStore();
-      await world.store.offer({ id: "7" });
-      await writeFile(world.path, content);
-      await expect(world.store.approved()).rejects.toMatchObject({ kind: "corrupt", code: "pairing-file-corrupt" });
-      await expect(world.store.offer({ id: "8" })).rejects.toMatchObject({ kind: "corrupt" });
-      expect(await readFile(world.path, "utf8")).toBe(content);
+      await using home = await openStore();
+      await home.store.offer({ id: "7" });
+      await writeFile(home.path, content);
+      await expect(home.store.approved()).rejects.toMatchObject({ kind: "corrupt", code: "pairing-file-corrupt" });
+      await expect(home.store.offer({ id: "8" })).rejects.toMatchObject({ kind: "corrupt" });
+      expect(await readFile(home.path, "utf8")).toBe(content);
     },
   );
 });

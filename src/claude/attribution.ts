@@ -19,12 +19,10 @@ export function isChatEntrypoint(entrypoint: string | undefined): boolean {
   return entrypoint === CHAT_ENTRYPOINT;
 }
 
-/** Whether Holdfast started the session. */
 export function isHoldfastEntrypoint(entrypoint: unknown): boolean {
   return entrypoint === HOLDFAST_ENTRYPOINT || entrypoint === CHAT_ENTRYPOINT;
 }
 
-/** The first message of a spawned session. */
 export function markTask(agentId: string, task: string): string {
   checkAgentId(agentId);
   return `[openclaw:agent=${agentId}]\n\n${task}`;

@@ -21,7 +21,6 @@ export interface DiscoveredSession extends ShownFacts {
   conversation?: string | undefined;
   /** The main worktree of the repo, or the folder where the session was started. */
   repoPath: string;
-  /** The last task in the registry. */
   lastTask?: string | undefined;
   label?: string | undefined;
   /** All its labels. Only set when there are several. */
@@ -85,7 +84,6 @@ export interface ShownFacts {
   damagedLines: number;
 }
 
-/** Every known agent of a session. */
 export function agentsOf({ agentId, agentIds, originMarker }: DiscoveredSession): string[] {
   return [...new Set([agentId, ...(agentIds ?? []), originMarker])].filter((agent) => agent !== undefined);
 }

@@ -62,7 +62,6 @@ function wholeReport(status: ProjectStatus) {
       readme: docs.hasReadme,
     },
     ...githubReport(status),
-    /** Parts that could not be read, and why. */
     problems: status.problems.slice(0, MAX_ITEMS).map((problem) => line(problem, PATH_WIDTH)),
   };
 }
@@ -77,7 +76,6 @@ function gitReport({ git, timestamp }: ProjectStatus) {
     /** Empty on a detached HEAD and outside git. */
     branch: line(git?.currentBranch ?? ""),
     detached: git?.isDetached === true ? true : undefined,
-    /** A merge, rebase or similar. */
     operation: git?.operation,
     upstream: git?.upstream === undefined ? undefined : line(git.upstream),
     ahead: git?.ahead,

@@ -26,7 +26,6 @@ export interface ProjectStatus extends RepoStatus {
 export interface ProjectStatusOptions extends RepoStatusOptions {
   /** The calling agent. Without it `ownRecent` is empty. */
   agentId?: string | undefined;
-  /** Every session of the repo. */
   discover: (repoPath: string) => Promise<DiscoveredSession[]>;
   /** Time limit for finding sessions. Default: 10,000. */
   discoverTimeoutMs?: number | undefined;
@@ -50,12 +49,7 @@ export async function gatherProjectStatus(repoPath: string, options: ProjectStat
   };
 }
 
-interface FoundSessions {
-  sessions: DiscoveredSession[];
-  problem?: string | undefined;
-}
-
-async function findSessions(repoPath: string, options: ProjectStatusOptions): Promise<FoundSessions> {
+async function findSessions(repoPath: string, options: ProjectStatusOptions) {
   const ms = options.discoverTimeoutMs ?? 10_000;
   try {
     const sessions = await within(ms, options.discover(repoPath));

@@ -77,7 +77,6 @@ function announceWindow(current: string, previous: string): void {
   talk(`New window ${shortId(current)}. The previous one is kept: /windows lists all, /back ${before} returns to it.`);
 }
 
-/** An attached file or address, in the agent's notation. */
 export function mediaLine(ref: string): string {
   return `MEDIA:${ref}`;
 }

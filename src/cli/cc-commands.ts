@@ -128,13 +128,14 @@ export const CC_COMMANDS: readonly Command[] = [
   defineCommand({
     name: "cc eval",
     onlyReads: true,
-    arguments: ["<file>"],
-    summary: "measure how often selection is right on labelled cases",
+    arguments: ["[file]"],
+    summary: "measure how often selection is right on labelled cases or on your own decisions",
     options: {
       ...COMMON,
+      history: { type: "flag", description: "the recorded decisions in place of a file" },
       wrong: { type: "flag", description: "also list the cases that were decided wrong" },
     },
-    run: async ([file = ""], options) => await (await import("./commands/cc/select.ts")).evaluate(file, options),
+    run: async ([file], options) => await (await import("./commands/cc/select.ts")).evaluate(file, options),
   }),
   defineCommand({
     name: "cc run",

@@ -1,7 +1,7 @@
 /** How commands show channel accounts, including accounts that the running gateway does not know yet. */
 import type { ChannelStatus } from "../channels/channel.ts";
 import { type HoldfastConfig, configuredAccounts } from "../config/config.ts";
-import { findGateway } from "../gateway/runtime-file.ts";
+import { findGateway } from "../gateway/gateway-files.ts";
 import type { ResultOf } from "../rpc/contract.ts";
 import { style, talk } from "./output.ts";
 

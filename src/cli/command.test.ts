@@ -11,6 +11,7 @@ async function parse(...line: string[]) {
     options: {
       target: { type: "text", short: "t", value: "whom", description: "to whom" },
       media: { type: "list", description: "files" },
+      replyTo: { type: "text", description: "the message to reply to" },
       json: { type: "flag", description: "print JSON" },
       force: { type: "flag", isRisky: true, description: "whatever happens" },
     },
@@ -42,7 +43,8 @@ describe("options", () => {
     await expect(parse("--json", "-1")).rejects.toThrow(/unknown option '-1'/);
   });
 
-  it("are suggested for a typo, unless they are risky", async () => {
+  it("are suggested for a typo or a part of the name, unless they are risky", async () => {
+    await expect(parse("--to")).rejects.toMatchObject({ hint: expect.stringContaining("mean --reply-to?") as string });
     await expect(parse("--jsn")).rejects.toMatchObject({ hint: expect.stringContaining("mean --json?") as string });
     await expect(parse("--forc")).rejects.toMatchObject({ hint: "`holdfast send --help` shows the options." });
     await expect(parse("-t")).rejects.toThrow("-t, --target needs a value");

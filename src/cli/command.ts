@@ -54,12 +54,9 @@ export const AGENT = {
 
 export function defineCommand<const Specs extends OptionSpecs>(command: {
   name: string;
-  /** Default: none. */
   arguments?: readonly string[] | undefined;
   summary: string;
-  /** Default: none. */
   options?: Specs | undefined;
-  /** Default: false. */
   onlyReads?: boolean | undefined;
   /** `-word` is an argument, not an option. Default: false. */
   takesMinusWords?: boolean | undefined;
@@ -138,7 +135,8 @@ function toUsageError(error: unknown, command: string, known: readonly string[])
   const message = error instanceof Error ? error.message : "";
   const [, unknown] = /Unknown option '(--?[^']+)'/.exec(message) ?? [];
   if (unknown !== undefined) {
-    const suggestion = closestMatch(unknown.replace(/^-+/, ""), known);
+    const word = unknown.replace(/^-+/, "");
+    const suggestion = closestMatch(word, known) ?? known.find((name) => `-${name}-`.includes(`-${word}-`));
     const didYouMean = suggestion === undefined ? "" : `Did you mean --${suggestion}? `;
     const hint = `${didYouMean}${seeHelp(command)}`;
     return new HoldfastError("usage", "unknown-option", `unknown option '${unknown}'`, { hint });
@@ -183,14 +181,12 @@ function parseValue(name: string, raw: string, { type, choices }: OptionSpec): s
   return choices === undefined ? raw : parseChoice(name, raw, choices);
 }
 
-/** A whole number above zero. */
 function parseCount(name: string, raw: string): number {
   const value = Number(raw);
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw invalidOption(`${name} must be a whole number above 0, not "${raw}"`);
 }
 
-/** A number above zero, such as an amount of dollars or minutes. */
 export function parseAmount(name: string, raw: string): number {
   const value = raw.trim() === "" ? Number.NaN : Number(raw);
   if (Number.isFinite(value) && value > 0) return value;

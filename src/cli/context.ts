@@ -23,7 +23,6 @@ export async function loadSetup() {
   return { home, ...(await loadConfig({ env: process.env, cwd: process.cwd(), home })) };
 }
 
-/** Opens the agent, runs the task and closes the agent. */
 export async function withAgent<T>(
   options: AgentOptions & Flags<"create">,
   task: (agent: AgentHandle, setup: Setup) => Promise<T>,
@@ -67,7 +66,6 @@ export function assertAgentId(agentId: string | undefined): void {
   });
 }
 
-/** Asks before a destructive command, unless `--yes` was given. */
 export async function confirm(question: string, options: Flags<"yes">): Promise<void> {
   if (options.yes === true) return;
   if (process.stdin.isTTY && process.stderr.isTTY) {

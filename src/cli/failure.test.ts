@@ -41,7 +41,8 @@ describe("unknownCommand", () => {
     [["sessions", "delte", "x"], "`holdfast sessions --help` shows its commands."],
     [["--json", "sessions"], "Options follow the command: holdfast sessions --json"],
     [["--verbose"], "`holdfast help` shows all commands."],
-    [["ls"], "`holdfast help` shows all commands."],
+    [["ls"], "Did you mean sessions list, agents list or cc list?"],
+    [["cc", "ls"], "Did you mean cc list?"],
   ])("gives a hint after %j", (line, expected) => {
     expect(hint(...line)).toContain(expected);
     expect(hint(...line)).not.toMatch(/sessions delete|sessions reset|cc kill/);

@@ -7,7 +7,6 @@ import { redactText, redactValue } from "../base/redact.ts";
 import type { Command } from "./command.ts";
 import { printable, closestMatch } from "../base/text.ts";
 
-/** Prints the error to stderr and returns the exit code. */
 export function reportFailure(error: unknown, options: { json: boolean }): number {
   if (options.json) {
     process.stderr.write(`${JSON.stringify({ error: redactValue(reportError(error)) })}\n`);
@@ -35,7 +34,7 @@ export function unknownCommand(args: readonly string[], commands: readonly Comma
   const below = commands.filter(({ name }) => name.startsWith(`${first} `));
   if (first !== undefined && second !== undefined && below.length > 0) return unknownInGroup(first, second, below);
   const wanted = first ?? "";
-  const hints = [...hintsForWord(wanted, commands), ALL_COMMANDS];
+  const hints = [...hintsForWord(inFull(wanted), commands), ALL_COMMANDS];
   return new HoldfastError("usage", "unknown-command", `unknown command '${wanted}'`, { hint: hints.join(" ") });
 }
 
@@ -47,7 +46,7 @@ function misplacedOption(option: string, first: string | undefined, commands: re
 }
 
 function unknownInGroup(group: string, word: string, commands: readonly Command[]): HoldfastError {
-  const near = nearest(word, commands);
+  const near = nearest(inFull(word), commands);
   const reader = commands.find(({ name, arguments: args }) => READERS.has(secondWord(name)) && args.length > 0);
   const hints = [
     ...(near?.onlyReads === true ? [`Did you mean ${near.name}?`] : []),
@@ -72,6 +71,10 @@ function hintsForWord(word: string, commands: readonly Command[]): string[] {
   // A group that is no command itself shows its help.
   if (command === undefined || command.onlyReads) return [`Did you mean ${near}?`];
   return [`\`holdfast help ${near}\` explains \`${near}\`.`];
+}
+
+function inFull(word: string): string {
+  return word === "ls" ? "list" : word;
 }
 
 function singular(word: string): string {

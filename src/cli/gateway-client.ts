@@ -12,7 +12,7 @@ import { ensurePrivateFolder } from "../base/files.ts";
 import { type LogLevel, type Logger, createLogger } from "../base/log.ts";
 import { programFile } from "../base/package.ts";
 import { gatewayLayout } from "../config/layout.ts";
-import { type GatewayAccess, connectToGateway, findGatewayAccess } from "../gateway/connect-to-gateway.ts";
+import { type GatewayAccess, connectToGateway, findGatewayAccess } from "../gateway/gateway-files.ts";
 import { type RpcCaller, createHttpCaller } from "../rpc/client.ts";
 import type { ResultOf } from "../rpc/contract.ts";
 import type { RpcEvent } from "../rpc/protocol.ts";

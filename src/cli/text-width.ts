@@ -20,7 +20,6 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** Cuts the text to the width, with an ellipsis. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width < 1) return "";
@@ -64,7 +63,6 @@ export function wrapWords(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Cuts or pads the text to exactly this width. */
 export function fitToWidth(text: string, width: number, align: "left" | "right" = "left"): string {
   const cut = cutToWidth(text, width);
   const blanks = " ".repeat(Math.max(0, width - textWidth(cut)));

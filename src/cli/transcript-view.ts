@@ -20,7 +20,6 @@ export function renderEntry(entry: TranscriptEntry): string | undefined {
   return [`${time}  ${speaker}  ${first}`, ...rest.map((line) => `${MARGIN}${line}`)].join("\n");
 }
 
-/** Speaker and plain text of an entry. */
 export function describeEntry(entry: TranscriptEntry): { speaker: string; text: string } | undefined {
   switch (entry.type) {
     case "message":

@@ -7,7 +7,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder } from "../base/files.ts";
 import type { Logger } from "../base/log.ts";
 import type { ClaudeRunner } from "../claude/runner/runner.ts";
-import type { ClaudeSide } from "./claude.ts";
+import type { ClaudeSide } from "../claude/claude-side.ts";
 import { type Recall, openContinuity } from "./handoff.ts";
 import { listAgentIds, openAgent } from "./agent.ts";
 import type { EngineName } from "../config/choices.ts";
@@ -77,7 +77,6 @@ export function createAgentPool(options: OpenAgentsOptions): AgentPool {
   };
 }
 
-/** Rejects for an unknown agent, with a suggestion. */
 export async function requireAgent({ list }: Pick<AgentPool, "list">, agentId: string): Promise<void> {
   const known = await list();
   if (!known.includes(agentId)) throw unknownAgent(agentId, known);
@@ -92,7 +91,7 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
   const { home, config, env, clock, logger, execution } = context;
   const [workspaces, ensure, parked] = await Promise.all([
     import("../engine/workspace/workspace-description.ts"),
-    import("../engine/workspace/ensure-workspace.ts"),
+    import("../engine/workspace/workspace-description.ts"),
     import("../transcript/parked-transcripts.ts"),
   ]);
   // An agent that cannot be opened is tried again; each attempt must close its parts.
@@ -147,7 +146,7 @@ async function openTools(agent: AgentHandle, claude: ClaudeSide, { openIndex }: 
     searchMemory: createMemorySearcher(agent, openIndex),
     listSessions: async ({ limit }) => {
       const [{ toListRow }, { discoverShown }] = await Promise.all([
-        import("../mcp/tools/session-row.ts"),
+        import("../mcp/model-text.ts"),
         import("../mcp/privacy.ts"),
       ]);
       const found = await discoverShown({}, async (choice) => await claude.discover(agent.workspace, choice), limit);

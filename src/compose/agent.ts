@@ -13,7 +13,6 @@ import { ARCHIVE_FOLDER_NAME, agentLayout, agentsFolder } from "../config/layout
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { KeptHandoff, Store } from "../store/store.ts";
-import type { StoreRepair } from "../store/store-repair.ts";
 
 export interface OpenAgentOptions {
   home: string;
@@ -31,7 +30,6 @@ export interface OpenAgentOptions {
   logger?: Logger | undefined;
 }
 
-/** The caller closes the store. */
 export async function openAgent(options: OpenAgentOptions): Promise<AgentHandle> {
   const { config, home } = options;
   const agentId = normalizeAgentId(options.agentId ?? config.defaultAgent);
@@ -69,9 +67,7 @@ async function sweepElsewhere(folders: readonly string[], logger: Logger): Promi
 type OwnStore = Pick<OpenAgentOptions, "home" | "config">;
 
 /** For a store that cannot be opened. Opens and changes nothing yet. */
-export async function openStoreRepair(
-  options: OwnStore & { agentId: string; clock?: Clock | undefined },
-): Promise<StoreRepair> {
+export async function openStoreRepair(options: OwnStore & { agentId: string; clock?: Clock | undefined }) {
   const { config, home, agentId, clock = systemClock } = options;
   const layout = agentLayout(home, agentId);
   const { kind, path } = chooseStore(options, layout);
@@ -196,7 +192,6 @@ async function noStore(options: OpenAgentOptions, agentId: string, path: string)
   });
 }
 
-/** Agents with a folder, in alphabetical order. */
 export async function listAgentIds(home: string): Promise<string[]> {
   const items = await readFolderIfPresent(agentsFolder(home));
   return items

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError, errorMessage, fileError, isOutOfFiles } from "../base/errors.ts";
 import { readFileIfPresent } from "../base/files.ts";
 import type { Logger } from "../base/log.ts";
-import type { AccountOptions, Channel, ChannelStatus } from "../channels/channel.ts";
+import { type AccountOptions, type Channel, type ChannelStatus, pauseAfter } from "../channels/channel.ts";
 import type { ChannelName } from "../config/choices.ts";
 import {
   type ChannelAccountConfig,
@@ -17,7 +17,6 @@ import {
 } from "../config/config.ts";
 import { type Environment, channelLayout, channelsFolder } from "../config/layout.ts";
 import type { ChannelAccount, ChannelPool } from "../turn/pipeline.ts";
-import { pauseAfter } from "../channels/intake.ts";
 import type { MakeSocket } from "../channels/whatsapp/connection.ts";
 
 export interface OpenChannelsOptions {
@@ -52,7 +51,6 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
     options.onStatus?.(account.channel.name, account.channel.accountId, status);
   };
 
-  /** Resolves to the account, or to the error. */
   const tryToOpen = async (
     configured: ConfiguredAccount,
   ): Promise<{ account?: RunningAccount | undefined; error?: unknown }> => {
@@ -73,7 +71,6 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
       return { error };
     }
   };
-  /** Resolves to the error, if any. */
   const tryToStart = async (account: RunningAccount, admit: Admit): Promise<unknown> => {
     const { name, accountId } = account.channel;
     try {
@@ -97,7 +94,6 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
     let attempt = 0;
     while (isPassing(await tryToStart(account, admit)) && (await pause(attempt))) attempt++;
   };
-  /** Resolves to false when the pool was stopped. */
   const pause = async (attempt: number): Promise<boolean> => {
     await options.clock.sleep(pauseAfter(undefined, attempt), stopping.signal).catch(() => undefined);
     return !stopping.signal.aborted;
@@ -213,7 +209,7 @@ async function commonOptions(
   settings: ChannelAccountConfig,
   { home, clock, logger }: OpenChannelsOptions,
 ): Promise<AccountOptions> {
-  const { createPairingStore } = await import("../channels/pairing-store.ts");
+  const { createPairingStore } = await import("../channels/access.ts");
   const store = createPairingStore({ folder: channelsFolder(home), channel, accountId, clock });
   return {
     accountId,

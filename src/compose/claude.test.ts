@@ -25,24 +25,24 @@ interface World extends NativeHome {
 }
 
 async function createWorld(): Promise<World> {
-  const world = await createNativeHome();
-  const repo = world.join("shop");
+  const home = await createNativeHome();
+  const repo = home.join("shop");
   mkdirSync(repo);
   execFileSync("git", ["init", "-q", "-b", "main", repo]);
   const env = {
     PATH: process.env["PATH"],
-    HOME: world.root,
-    CLAUDE_CONFIG_DIR: world.claudeHome,
-    OPENCLAW_STATE_DIR: world.openClawHome,
+    HOME: home.root,
+    CLAUDE_CONFIG_DIR: home.claudeHome,
+    OPENCLAW_STATE_DIR: home.openClawHome,
   };
   const opened: ClaudeSide[] = [];
   const side: World["side"] = (agentId, config = DEFAULT_CONFIG) => {
-    const one = openClaudeSide({ home: world.home, config, agentId, env, logger: silentLogger });
+    const one = openClaudeSide({ home: home.home, config, agentId, env, logger: silentLogger });
     opened.push(one);
     return one;
   };
   return {
-    ...world,
+    ...home,
     repo,
     side,
     candidates: async (choice = {}, agentId = "main") => {
@@ -51,7 +51,7 @@ async function createWorld(): Promise<World> {
     },
     [Symbol.asyncDispose]: async () => {
       for (const one of opened) one.close();
-      await world[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
     },
   };
 }
@@ -61,8 +61,8 @@ function key(id: string): string {
   return `agent:main:telegram:dm:${id}`;
 }
 
-function openClawRegistry(world: World, agentId: string, sessions: Record<string, unknown>): void {
-  const path = join(world.openClawHome, "agents", agentId, CLAUDE_REGISTRY_NAME);
+function openClawRegistry(home: World, agentId: string, sessions: Record<string, unknown>): void {
+  const path = join(home.openClawHome, "agents", agentId, CLAUDE_REGISTRY_NAME);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, JSON.stringify({ sessions }));
 }
@@ -85,13 +85,13 @@ describe("candidates", () => {
   });
 
   it("follow the configuration by default", async () => {
-    await using world = await createWorld();
-    world.session({ id: "a", cwds: [world.repo], prompts: [TASK] });
+    await using home = await createWorld();
+    home.session({ id: "a", cwds: [home.repo], prompts: [TASK] });
     const { claudeCode } = DEFAULT_CONFIG;
     const sessionSelection = { ...claudeCode.sessionSelection, candidates: "all" as const };
-    const side = world.side("main", { ...DEFAULT_CONFIG, claudeCode: { ...claudeCode, sessionSelection } });
-    expect((await side.select(TASK, world.repo)).selection.scores).toHaveLength(1);
-    expect((await side.select(TASK, world.repo, { candidates: "own" })).selection.scores).toEqual([]);
+    const side = home.side("main", { ...DEFAULT_CONFIG, claudeCode: { ...claudeCode, sessionSelection } });
+    expect((await side.select(TASK, home.repo)).selection.scores).toHaveLength(1);
+    expect((await side.select(TASK, home.repo, { candidates: "own" })).selection.scores).toEqual([]);
   });
 
   it("exclude chat sessions that only a session store knows", async () => {
@@ -184,49 +184,49 @@ describe("several registries with the same session", () => {
   });
 
   it("resolve a label, also from OpenClaw's registry", async () => {
-    await using world = await createWorld();
-    const { repo } = world;
-    world.session({ id: "a", cwds: [repo], prompts: [OWN] });
-    world.session({ id: "b", cwds: [repo], prompts: [OWN] });
+    await using home = await createWorld();
+    const { repo } = home;
+    home.session({ id: "a", cwds: [repo], prompts: [OWN] });
+    home.session({ id: "b", cwds: [repo], prompts: [OWN] });
     const lastResumedAt = "2026-11-02T00:00:00Z";
-    openClawRegistry(world, "main", { [`${repo}::auth`]: { sessionId: A, label: "auth", lastResumedAt } });
-    openClawRegistry(world, "kyo", { [`${repo}::docs`]: { sessionId: B, label: "docs", lastResumedAt } });
-    const select = async (label: string) => (await world.side().select("anything", repo, { label })).selection;
+    openClawRegistry(home, "main", { [`${repo}::auth`]: { sessionId: A, label: "auth", lastResumedAt } });
+    openClawRegistry(home, "kyo", { [`${repo}::docs`]: { sessionId: B, label: "docs", lastResumedAt } });
+    const select = async (label: string) => (await home.side().select("anything", repo, { label })).selection;
     expect(await select("auth")).toMatchObject({ action: "resume", sessionId: A, label: "auth" });
     expect(await select("docs")).toMatchObject({ action: "fresh", label: "docs" });
     // The last used session that can still be opened wins.
-    await saveSession({ home: world.home, agentId: "main" }, { repoPath: repo, sessionId: B, label: "auth" });
+    await saveSession({ home: home.home, agentId: "main" }, { repoPath: repo, sessionId: B, label: "auth" });
     expect(await select("auth")).toMatchObject({ action: "resume", sessionId: B });
-    await saveSession({ home: world.home, agentId: "main" }, { repoPath: repo, sessionId: D, label: "auth" });
+    await saveSession({ home: home.home, agentId: "main" }, { repoPath: repo, sessionId: D, label: "auth" });
     expect(await select("auth")).toMatchObject({ action: "resume", sessionId: A });
   });
 });
 
 it("counts the larger of recorded and estimated cost against the budget", async () => {
-  await using world = await createWorld();
-  const { repo } = world;
+  await using home = await createWorld();
+  const { repo } = home;
   const usage = { input_tokens: 2_000_000, output_tokens: 200_000 };
   const message = { id: "m9", role: "assistant", model: "claude-sonnet-4-5", content: [], usage };
   const timestamp = "2026-11-01T00:01:00.000Z";
   const line = { type: "assistant", uuid: "u9", sessionId: A, cwd: repo, timestamp, message };
-  world.session({ id: "a", cwds: [repo], prompts: [OWN], lines: [line], modifiedAt: Date.now() });
+  home.session({ id: "a", cwds: [repo], prompts: [OWN], lines: [line], modifiedAt: Date.now() });
   for (const totalCostUsd of [0, 0.01]) {
-    openClawRegistry(world, "main", { [repo]: { sessionId: A, totalCostUsd } });
-    const session = await world.side().find(A);
+    openClawRegistry(home, "main", { [repo]: { sessionId: A, totalCostUsd } });
+    const session = await home.side().find(A);
     expect(session.estimatedCostUsd).toBeGreaterThan(8.5);
     expect(session.budgetUsedPct).toBeCloseTo((session.estimatedCostUsd ?? 0) / 10, 5);
-    const { selection } = await world.side().select(TASK, repo);
+    const { selection } = await home.side().select(TASK, repo);
     expect(selection).toMatchObject({
       action: "fresh",
       scores: [{ ceiling: expect.stringContaining("budget") as string }],
     });
   }
   const config = { ...DEFAULT_CONFIG, claudeCode: { ...DEFAULT_CONFIG.claudeCode, command: "false", maxBudgetUsd: 5 } };
-  const runner = await world.side("main", config).runner();
+  const runner = await home.side("main", config).runner();
   const resumed = runner.spawnClaudeCode({ task: TASK, repoPath: repo, agentId: "main", resume: A });
   await expect(resumed).rejects.toMatchObject({ code: "budget-used-up" });
-  openClawRegistry(world, "main", { [repo]: { sessionId: A, totalCostUsd: 42 } });
-  expect((await world.side().find(A)).budgetUsedPct).toBe(4.2);
+  openClawRegistry(home, "main", { [repo]: { sessionId: A, totalCostUsd: 42 } });
+  expect((await home.side().find(A)).budgetUsedPct).toBe(4.2);
 });
 
 it("counts an open hand-off as evidence", async () => {
@@ -245,7 +245,7 @@ it("counts an open hand-off as evidence", async () => {
     return selection.scores.flatMap(({ evidence }) => evidence.map(({ kind }) => kind));
   };
   expect(await kinds()).toContain("open-hand-off");
-  const offer = await handoff?.offerNative({ sessionId: B, cwd: repo, source: "startup" });
+  const offer = await handoff?.offerNative({ sessionId: B, cwd: repo });
   if (offer !== undefined) await handoff?.markOffered(offer);
   await handoff?.close();
   await agent.store.close();

@@ -9,23 +9,23 @@ import { ensurePrivateFolder } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, createLogger } from "../base/log.ts";
 import { programFile } from "../base/package.ts";
+import type { ClaudeDecision, ClaudeSide, DiscoverChoice, SelectChoice } from "../claude/claude-side.ts";
 import { type DiscoveredSession, countedCost } from "../claude/discovered-session.ts";
-import type { DiscoverOptions, Discovery, DiscoveryTexts } from "../claude/discovery/discover.ts";
+import type { DiscoverOptions } from "../claude/discovery/discover.ts";
 import type { NativeIndex } from "../claude/index/native-index.ts";
 import { resolveClaudeHome } from "../claude/native/layout.ts";
 import type { RunningSession } from "../claude/native/running.ts";
 import type { ProjectStatus } from "../claude/project-status.ts";
 import type { SessionCosts } from "../claude/registry/run-stats.ts";
 import type { ClaudeRunner } from "../claude/runner/runner.ts";
-import type { LiveSession } from "../claude/runner/runner-contract.ts";
-import type { SessionSelection, SelectOptions } from "../claude/selection/selection.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { type Environment, claudeLayout, resolveOpenClawHome } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { GithubReader } from "../project/github-status.ts";
 import { lazy } from "../base/async.ts";
-import type { ClaudeCodeConfig } from "../config/claude-code.ts";
 import { mergeClaudeConfig } from "../config/load.ts";
+
+export type { ClaudeSide, DiscoverChoice, SelectChoice } from "../claude/claude-side.ts";
 
 export interface OpenClaudeOptions {
   home: string;
@@ -36,48 +36,6 @@ export interface OpenClaudeOptions {
   clock?: Clock | undefined;
   ids?: Ids | undefined;
   logger?: Logger | undefined;
-}
-
-/** Close it when done. */
-export interface ClaudeSide {
-  agentId: string;
-  home: string;
-  claudeHome: string;
-  /** With the settings of the agent. */
-  config: ClaudeCodeConfig;
-  index(): Promise<NativeIndex>;
-  /** `repoPath` undefined: every repo. */
-  discover(repoPath: string | undefined, options?: DiscoverChoice): Promise<Discovery>;
-  /** Without a limit, and with rows as JSON, for callers that pass thousands of them on. */
-  discoverTexts(repoPath: string | undefined, options?: Omit<DiscoverChoice, "limit">): Promise<DiscoveryTexts>;
-  /** By id or a prefix of it. */
-  find(idOrPrefix: string, options?: DiscoverChoice): Promise<DiscoveredSession>;
-  status(repoPath: string, options?: StatusChoice): Promise<ProjectStatus>;
-  /** The decision that `spawnClaudeCode` would make now. */
-  select(task: string, repoPath: string, options?: SelectChoice): Promise<ClaudeDecision>;
-  /** The run of a Holdfast process in this session. */
-  liveRun(sessionId: string): Promise<LiveSession | undefined>;
-  runner(): Promise<ClaudeRunner>;
-  close(): void;
-}
-
-export type DiscoverChoice = Omit<DiscoverOptions, "index" | "claudeHome" | "home" | "openClawHome" | "agentId">;
-
-export interface StatusChoice {
-  github?: false | undefined;
-  /** Which sessions it may show. Default: all. */
-  mayShow?: ((session: DiscoveredSession) => boolean) | undefined;
-}
-
-export interface SelectChoice extends SelectOptions {
-  /** The status of the project. Default: read now. */
-  status?: ProjectStatus | undefined;
-}
-
-export interface ClaudeDecision {
-  selection: SessionSelection;
-  sessions: DiscoveredSession[];
-  repoPath: string;
 }
 
 const CAPTURE_MS = 3000;
@@ -160,6 +118,15 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
       });
     },
     select,
+    async decisions(about = {}) {
+      const { readRegistries } = await import("../claude/registry/registry.ts");
+      const { registries } = await readRegistries({ home });
+      return registries
+        .filter(({ agentId: id }) => about.agentId === undefined || id === normalizeAgentId(about.agentId))
+        .flatMap(({ decisions }) => decisions)
+        .filter(({ sessionId }) => about.sessionId === undefined || sessionId === about.sessionId)
+        .toSorted((a, b) => (a.at < b.at ? -1 : 1));
+    },
     async liveRun(sessionId) {
       const { readRuns, toLiveSession } = await import("../claude/runner/run-files.ts");
       const run = (await readRuns(layout.locksFolder)).find((one) => one.sessionId === sessionId.toLowerCase());
@@ -173,7 +140,7 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
   return side;
 
   async function select(task: string, repoPath: string, choice: SelectChoice = {}): Promise<ClaudeDecision> {
-    const [{ selectSession, findLabelled }, { relevanceModel }, { readLane }, { laneOf }] = await Promise.all([
+    const [{ selectSession, findLabelled }, { relevanceModels }, { readLane }, { laneOf }] = await Promise.all([
       import("../claude/selection/select-session.ts"),
       import("../claude/selection/relevance.ts"),
       import("../claude/runner/reservation.ts"),
@@ -196,11 +163,12 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
     const active = given === undefined ? status.sessions.active : sessions.filter(({ isRunning }) => isRunning);
     const project = { git, sessions: { active, recent: [], ownRecent: [] } };
     const { maxBudgetUsd } = claude;
+    const { providers, models } = config;
     const sessionSelection = options.config ?? claude.sessionSelection;
     const selection = await selectSession(task, repoPath, agentId, project, {
       config: sessionSelection,
       maxBudgetUsd,
-      model: relevanceModel(sessionSelection, { providers: config.providers, models: config.models, env, logger }),
+      model: relevanceModels(sessionSelection, { providers, models, env, logger, command: claude.command }),
       findByLabel: async (name) => {
         const registered = await findByLabel(lane.worktree, name, sessions);
         // The given sessions may have labels that are in no registry.
@@ -264,7 +232,6 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
     return own === undefined && session === undefined ? undefined : { totalUsd, reportedUsd };
   }
 
-  /** The cost of a session in the other registries. */
   async function costElsewhere(id: string, sessionId: string): Promise<number> {
     const { mergeRegistered, readRegistries, registryPath } = await import("../claude/registry/registry.ts");
     const own = registryPath({ home, agentId: id });

@@ -102,7 +102,7 @@ async function chooseModel({
   const [{ openLanguageModel }, { claudeAsModel }, { isNativeState }] = await Promise.all([
     import("../models/language-model.ts"),
     import("../claude/ask-claude.ts"),
-    import("../handoff/handoff-view.ts"),
+    import("../handoff/handoff.ts"),
   ]);
   const { providers, models } = config;
   const open = (name: string): LanguageModel =>
@@ -184,7 +184,7 @@ export async function captureNative({ sessionId, ...session }: EndedNativeSessio
 /** The hand-off of the previous session in the repo, for a session of Claude Code that Holdfast starts. */
 export async function tellNative(session: StartingNativeSession): Promise<string | undefined> {
   return await withDefaultHandoff(session, async (handoff, { ids }) => {
-    const offer = await handoff.offerNative({ sessionId: ids.uuid(), cwd: session.cwd, source: "startup" });
+    const offer = await handoff.offerNative({ sessionId: ids.uuid(), cwd: session.cwd });
     if (offer !== undefined) await handoff.markOffered(offer);
     return offer?.text;
   });

@@ -16,8 +16,9 @@ import type { AgentParts } from "../turn/pipeline.ts";
 import type { DraftRequest } from "../turn/reply/draft-replies.ts";
 import { createAgentPool, requireAgent } from "./agent-pool.ts";
 import { type OpenChannelsOptions, createChannelPool } from "./channels.ts";
-import { type ClaudeSide, openClaudeSide } from "./claude.ts";
-import { createLiveSearch } from "./search.ts";
+import type { ClaudeSide } from "../claude/claude-side.ts";
+import { openClaudeSide } from "./claude.ts";
+import { createLiveSearch } from "./live-search.ts";
 import { foldersWithin, sweepFolder } from "../base/files.ts";
 import type { OutboxDraft } from "../store/queues.ts";
 
@@ -36,7 +37,6 @@ export interface OpenTurnsOptions extends Pick<OpenChannelsOptions, "makeWhatsAp
 export interface Turns extends RpcParts {
   /** Connects the channels, and continues with messages that an earlier process left. */
   start(): Promise<void>;
-  /** Waits for running turns, then closes everything. */
   close(): Promise<void>;
 }
 
@@ -91,8 +91,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     pipeline,
     claude,
     search,
-    draftMessage: async ({ payload, target, idempotencyKey: turnId, workspace }) =>
-      await draft({ payloads: [payload], target, turnId, workspace }),
+    draft,
     resetSession: async (agentId, sessionKey, { expectedSessionId }) => {
       const { resetAfterFlush } = await import("../turn/run/change-session.ts");
       const parts = await agents.open(agentId);
@@ -211,7 +210,6 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
   };
 }
 
-/** Removes temporary files of killed processes, in the background. */
 async function sweepHome(home: string, logger: Logger): Promise<void> {
   try {
     for (const folder of await foldersWithin(home)) {

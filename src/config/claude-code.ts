@@ -16,6 +16,7 @@ const DEFAULTS = {
   archive: { daysBefore: 7, redact: false },
   sessionSelection: {
     enabled: true,
+    relevance: "auto",
     relevanceMaxTokens: 500,
     relevanceTimeoutMs: 3000,
     resumeThreshold: 0.6,

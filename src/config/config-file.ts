@@ -109,7 +109,6 @@ function sha256(text: string): string {
 export interface ConfigProblem {
   /** File name, environment variable or flag. */
   source: string;
-  /** Full path, for a file. */
   file?: string;
   message: string;
 }

@@ -32,6 +32,7 @@ const DEFAULTS = {
   },
   groups: { activation: "mention", mentionPatterns: [], historyLimit: 50 },
   memory: { flush: true, flushTimeoutSeconds: 60 },
+  search: {},
   handoff: {
     enabled: true,
     everyMessages: 20,

@@ -38,7 +38,6 @@ export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): P
   return value;
 }
 
-/** False: it was not set. */
 export async function unsetConfigValue(edit: ConfigEdit): Promise<boolean> {
   const path = parseKeyPath(edit.key);
   const { unsetInText } = await import("./config-text.ts");

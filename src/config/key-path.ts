@@ -38,7 +38,6 @@ function invalidPath(text: string): HoldfastError {
   });
 }
 
-/** The schema at this path. Undefined: unknown key. */
 export function schemaAt(root: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
   let schema: JsonSchema | undefined = root;
   for (const segment of path) schema = schema === undefined ? undefined : child(schema, String(segment));

@@ -48,9 +48,7 @@ function handoffLayout(root: string) {
     root,
     /** The latest state of any session. */
     stateFile: join(root, "session-state.json"),
-    /** Earlier states, one file each. */
     snapshotsFolder: join(root, "snapshots"),
-    /** Notes, one file per day. */
     patternsFolder: join(root, "patterns"),
     /** Sessions with a hand-off that was not picked up yet. */
     pendingFile: join(root, "resume", "pending.json"),
@@ -112,9 +110,7 @@ export function resolveOpenClawHome(env: Environment = process.env): string {
 
 export function gatewayLayout(home: string) {
   return {
-    /** The token that every request must carry. */
     tokenFile: join(home, "gateway.token"),
-    /** Address of the running gateway. */
     runtimeFile: join(home, "gateway.json"),
     /** Output of a gateway that runs in the background. */
     logFile: join(home, "gateway.log"),

@@ -21,7 +21,6 @@ import { closestMatch } from "../base/text.ts";
 export interface LoadConfigOptions {
   env: Environment;
   cwd: string;
-  /** Holdfast's home folder, see `resolveHome`. */
   home: string;
 }
 

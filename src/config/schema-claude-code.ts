@@ -68,8 +68,12 @@ export const claudeCodeSchema = z.strictObject({
   idleTimeoutMinutes: field(positive, "Time limit of an idle persistent session. Default: 30."),
   progressSeconds: field(positive, "How often a running task reports progress. Default: 30."),
   sessionSelection: section("How to choose between resuming a session and starting a fresh one.", {
-    enabled: field(z.boolean(), "Use the relevance model. Default: true."),
-    relevanceModel: field(textSchema, "provider/model that compares tasks. Default: none, compare offline."),
+    enabled: field(z.boolean(), "false is the same as relevance: offline. Default: true."),
+    relevance: field(
+      z.enum(["auto", "model", "offline"]),
+      "When to ask a model: auto if the offline comparison is not sure, model always, offline never. Default: auto.",
+    ),
+    relevanceModel: field(textSchema, "provider/model that compares tasks. Default: Claude Code itself."),
     relevanceMaxTokens: field(
       z.int().min(1).max(100_000),
       "Token limit of the relevance model's answer. Default: 500.",

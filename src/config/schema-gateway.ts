@@ -51,6 +51,14 @@ export const memorySchema = z.strictObject({
   flushTimeoutSeconds: field(seconds, "Time limit. Default: 60."),
 });
 
+export const searchSchema = z.strictObject({
+  embeddings: field(
+    textSchema,
+    "Embedding model (provider/model) that finds sessions by meaning. Their beginnings are sent to the provider, " +
+      "without secrets. Default: the shipped word vectors, without a network.",
+  ),
+});
+
 export const handoffSchema = z.strictObject({
   enabled: field(z.boolean(), "Capture hand-offs and offer them to the next conversation. Default: true."),
   everyMessages: field(z.int().min(1).max(10_000), "Capture after this many messages. Default: 20."),

@@ -19,7 +19,6 @@ export function field<T extends z.ZodType>(schema: T, description: string): z.Zo
   return schema.describe(description).exactOptional();
 }
 
-/** An optional strict object. */
 export function section<T extends z.ZodRawShape>(
   description: string,
   shape: T,

@@ -14,6 +14,7 @@ import {
   handoffSchema,
   hooksSchema,
   memorySchema,
+  searchSchema,
   turnsSchema,
 } from "./schema-gateway.ts";
 import { agentIdSchema, field, section, textSchema as text, variableNameSchema } from "./schema-parts.ts";
@@ -141,6 +142,7 @@ export const userFileSchema = z
     turns: field(turnsSchema, "Concurrency of turns, and the queue of waiting messages."),
     groups: field(groupsSchema, "When the agent answers in groups."),
     memory: field(memorySchema, "How the agent saves its memory before a compaction or a reset."),
+    search: field(searchSchema, "How sessions are found."),
     handoff: field(handoffSchema, "Hand-offs from one conversation to the next."),
     hooks: field(hooksSchema, "Programs that run on events."),
     gateway: field(gatewaySchema, "The server on the loopback interface."),

@@ -6,7 +6,7 @@ import { findDatabaseDamage, isDatabaseDamage, removeDatabase } from "../base/de
 import { HoldfastError, errorMessage } from "../base/errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, fileSize, leftBy } from "../base/files.ts";
 import { lockState, withFileLock } from "../base/lock-file.ts";
-import { createPairingStore } from "../channels/pairing-store.ts";
+import { createPairingStore } from "../channels/access.ts";
 import { channelsFolder, configFile, gatewayLayout } from "../config/layout.ts";
 import type { Diagnosis } from "./finding.ts";
 import { listFiles, listFolder, lookAt } from "./session-files.ts";
@@ -100,7 +100,6 @@ export interface GatewayFacts {
   state: "none" | "running" | "elsewhere" | "ended";
   /** The configuration changed after the gateway started. Default: false. */
   hasOldConfig?: boolean | undefined;
-  /** Why the token cannot be used. Optional. */
   tokenProblem?: string | undefined;
 }
 

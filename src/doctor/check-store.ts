@@ -6,12 +6,12 @@ import { readManifests } from "../session/archive.ts";
 import type { SalvagedSession } from "../store/store-repair.ts";
 import type { AgentScope, Diagnosis } from "./finding.ts";
 import { inParallel } from "../base/async.ts";
+import { ownKeyOrUndefined } from "../store/store-rules.ts";
 import { recoverSessions } from "./recover-sessions.ts";
 import {
   type TranscriptSummary,
   entriesByKey,
   isEntry,
-  ownKeyOrUndefined,
   readSessionsFile,
   summarizeTranscript,
   windowFile,

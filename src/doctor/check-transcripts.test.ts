@@ -101,6 +101,7 @@ describe.each(STORE_KINDS)("transcripts on %s", (kind) => {
       messageLine("00000003", "00000009", "lost"),
       messageLine("00000004", "00000004", "itself"),
       messageLine("00000005", "00000004", "fine"),
+      { ...messageLine("00000006", null, "unlinked"), parentId: undefined },
     ]);
     await chmod(path, 0o600);
     expect(await home.doctor()).toMatchObject({ ok: true });
@@ -111,6 +112,7 @@ describe.each(STORE_KINDS)("transcripts on %s", (kind) => {
       expect.stringMatching(/^Line 6: entry 00000001 has the id of an earlier/),
       expect.stringMatching(/^Line 7: parent 00000009 of entry 00000003 is missing/),
       expect.stringMatching(/^Line 8: entry 00000004 is its own parent/),
+      "Line 10: entry without a parentId; it is taken to follow the entry before it. The line is kept as it is",
     ]);
   });
 });

@@ -8,16 +8,14 @@ import { HoldfastError, errorMessage } from "../base/errors.ts";
 import { fileSize, syncFolder, fileExists } from "../base/files.ts";
 import { type AgentHandle, type TranscriptPlace, expectedOfWindow } from "../session/agent-handle.ts";
 import { readManifests } from "../session/archive.ts";
-import { withSessionLease } from "../session/lease.ts";
+import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { createMissingTranscript } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
-import { parseLine } from "../transcript/codec.ts";
 import { findDamage } from "../transcript/damage.ts";
 import { TRANSCRIPT_VERSION } from "../transcript/entries.ts";
-import { openTranscriptLog } from "../transcript/log.ts";
+import { type TranscriptLogOptions, openTranscriptLog } from "../transcript/log.ts";
 import { type TranscriptTail, readTail, readTranscript } from "../transcript/reader.ts";
-import { openForReading } from "../transcript/scan.ts";
 import type { Diagnosis } from "./finding.ts";
 import { inParallel } from "../base/async.ts";
 import { allWindows, windowFile, listFiles, listTranscripts } from "./session-files.ts";
@@ -100,32 +98,12 @@ interface Damage {
 
 async function lookAtEnds(path: string): Promise<{ path: string; damage: Damage | undefined }> {
   try {
-    return { path, damage: (await looksWhole(path)) ? undefined : damageOf(await readTail(path, 1)) };
+    return { path, damage: damageOf(await readTail(path, 1)) };
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     // The file may be gone by now.
     return { path, damage: error.kind === "not-found" ? undefined : { message: errorMessage(error) } };
   }
-}
-
-/** Longer than any header. */
-const HEAD_BYTES = 4096;
-const NEWLINE = 0x0a;
-
-/** True if the file starts with a header and ends with a newline, as nearly all do. Two small reads. */
-async function looksWhole(path: string): Promise<boolean> {
-  await using handle = await openForReading(path);
-  const { size } = await handle.stat();
-  if (size === 0) return false;
-  const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
-  await handle.read(head, 0, head.length, 0);
-  const last = Buffer.alloc(1);
-  await handle.read(last, 0, 1, size - 1);
-  const end = head.indexOf(NEWLINE);
-  if (end === -1 || last[0] !== NEWLINE) return false;
-  const line = { bytes: head.subarray(0, end), offset: 0, end: end + 1, terminated: true, oversized: false };
-  const first = parseLine(line);
-  return first.kind === "header" && first.header.version <= TRANSCRIPT_VERSION;
 }
 
 function damageOf({ header, entries, tornBytes, problemCount }: TranscriptTail): Damage | undefined {
@@ -146,19 +124,19 @@ async function isBeingWritten(agent: AgentHandle, key: string | undefined): Prom
 function damaged(agent: AgentHandle, path: string, key: string | undefined, { message, fix }: Damage): Diagnosis {
   const diagnosis = { severity: "error", message, path, key } as const;
   if (fix === undefined) return diagnosis;
-  const { clock, durability } = agent;
+  const repair = async (held?: HeldLease): Promise<void> => await repairByOpening(agent, { path }, held);
   return {
     ...diagnosis,
     fix,
-    // Opening the log repairs it, as the next turn would.
-    repair: async () => {
-      if (key === undefined) return await (await openTranscriptLog({ path, clock, durability })).close();
-      await withSessionLease(agent, key, {}, async (held) => {
-        const fence = async (): Promise<void> => await held.fence();
-        await (await openTranscriptLog({ path, clock, durability, fence, epoch: held.lease.epoch })).close();
-      });
-    },
+    repair: async () => await (key === undefined ? repair() : withSessionLease(agent, key, {}, repair)),
   };
+}
+
+/** Opening the log repairs it, as the next turn would. */
+async function repairByOpening(agent: AgentHandle, log: TranscriptLogOptions, held?: HeldLease): Promise<void> {
+  const { clock, durability } = agent;
+  const lease = held && { fence: () => held.fence(), epoch: held.lease.epoch };
+  await (await openTranscriptLog({ clock, durability, ...log, ...lease })).close();
 }
 
 /** Bad lines that are listed per file; the rest are counted. */
@@ -170,7 +148,7 @@ async function* badLines(path: string, key: string | undefined): AsyncGenerator<
   const { problems, problemCount } = reading.report;
   const about = { severity: "warning" as const, path, key };
   for (const { line, reason } of problems.slice(0, MAX_LISTED)) {
-    yield { ...about, message: `Line ${line}: ${reason}. The line is kept, and readers skip it` };
+    yield { ...about, message: `Line ${line}: ${reason}. The line is kept as it is` };
   }
   if (problemCount > MAX_LISTED) yield { ...about, message: `${problemCount - MAX_LISTED} more such lines` };
 }
@@ -226,18 +204,12 @@ async function locate(
 /** Repairs as the next turn would: sets the damaged file aside and keeps the readable part with a notice. */
 async function rebuild(agent: AgentHandle, transcript: KnownTranscript): Promise<void> {
   const { path, key, expected, isArchived } = transcript;
-  const { clock, durability, logger } = agent;
-  const onProblem = (problem: object): void => logger.warn("transcript problem", { file: basename(path), ...problem });
-  const common = { path, clock, durability, expected, onProblem };
-  const isMissing = async (): Promise<boolean> => (await findDamage(path, expected))?.kind === "missing";
-  if (isArchived) {
-    if (await isMissing()) await createMissingTranscript(agent, transcript, expected);
-    else await (await openTranscriptLog(common)).close();
-    return;
-  }
-  await withSessionLease(agent, key, {}, async (held) => {
-    if (await isMissing()) return await createMissingTranscript(agent, transcript, expected);
-    const fence = async (): Promise<void> => await held.fence();
-    await (await openTranscriptLog({ ...common, fence, epoch: held.lease.epoch })).close();
-  });
+  const onProblem = (problem: object): void =>
+    agent.logger.warn("transcript problem", { file: basename(path), ...problem });
+  const repair = async (held?: HeldLease): Promise<void> => {
+    const isMissing = (await findDamage(path, expected))?.kind === "missing";
+    if (isMissing) await createMissingTranscript(agent, transcript, expected);
+    else await repairByOpening(agent, { path, expected, onProblem }, held);
+  };
+  await (isArchived ? repair() : withSessionLease(agent, key, {}, repair));
 }

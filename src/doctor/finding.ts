@@ -21,7 +21,6 @@ export interface Finding {
   fix?: string | undefined;
   /** Set when a repair was tried. */
   fixed?: boolean | undefined;
-  /** Why the repair failed. */
   failure?: string | undefined;
 }
 
@@ -66,6 +65,5 @@ export interface AgentScope {
   /** Opens the store, which must exist and be sound. The caller closes it. */
   open(): Promise<AgentHandle>;
   clock: Clock;
-  /** Read every line of every transcript. */
   deep: boolean;
 }

@@ -7,8 +7,8 @@ import { entryForNewWindow } from "../session/entry.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
 import type { SalvagedParts, SalvagedSession } from "../store/store-repair.ts";
-import { ownKeyOrUndefined, type TranscriptSummary, entryFile, windowFile } from "./session-files.ts";
-import type { KeyOwner } from "../store/store-rules.ts";
+import { type TranscriptSummary, entryFile, windowFile } from "./session-files.ts";
+import { type KeyOwner, ownKeyOrUndefined } from "../store/store-rules.ts";
 
 export interface Remains {
   owner: KeyOwner;
@@ -77,7 +77,6 @@ function addTranscripts(drafts: Drafts, { owner, transcripts, archived }: Remain
   }
 }
 
-/** Session key by the file that an entry or a window names. */
 function namedFiles(drafts: Drafts): Map<string, string> {
   const named = new Map<string, string>();
   for (const { key, entries, windows } of drafts.values()) {

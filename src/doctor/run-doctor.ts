@@ -29,7 +29,6 @@ import {
 
 export interface DoctorOptions extends Pick<QueueFacts, "isConfigured"> {
   home: string;
-  /** Run the repairs. */
   fix: boolean;
   /** A loss that a person acknowledges: the file that a finding names, its transcript, or `all`. Optional. */
   acknowledge?: string | undefined;
@@ -40,16 +39,9 @@ export interface DoctorOptions extends Pick<QueueFacts, "isConfigured"> {
   gateway?: GatewayFacts | undefined;
 }
 
-export interface DoctorReport {
-  /** No problem is left. */
-  ok: boolean;
-  /** Number of repaired problems. */
-  fixed: number;
-  findings: Finding[];
-  checked: { agents: number; sessions: number; transcripts: number };
-}
+export type DoctorReport = Awaited<ReturnType<typeof runDoctor>>;
 
-export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
+export async function runDoctor(options: DoctorOptions) {
   const { fix, acknowledge, agents, gateway, isConfigured } = options;
   const gatewayMayRun = gateway?.state === "running" || gateway?.state === "elsewhere";
   const findings: Finding[] = [];
@@ -147,7 +139,6 @@ function createExaminer(
   const about = agent === undefined ? {} : { agent };
   const addFailure = (check: CheckName, message: string): void =>
     void findings.push({ check, ...about, severity: "error", message });
-  /** Runs a task whose failure is a finding. */
   const attempt = async (check: CheckName, task: () => Promise<void>): Promise<void> => {
     try {
       await task();

@@ -5,7 +5,7 @@
 import type { Dirent } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
+import { errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
 import { readFileIfPresent, readFolderIfPresent } from "../base/files.ts";
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type AgentHandle, windowTranscriptName } from "../session/agent-handle.ts";
@@ -15,7 +15,7 @@ import type { TranscriptEntry } from "../transcript/entries.ts";
 import { isPlainName, isSessionId, sessionIdOfTranscript, transcriptFileName } from "../transcript/paths.ts";
 import { readTail, readTranscript } from "../transcript/reader.ts";
 import { type SessionMark, sessionMarkOf } from "../session/window.ts";
-import { type KeyOwner, ownSessionKey } from "../store/store-rules.ts";
+import { type KeyOwner, ownKeyOrUndefined } from "../store/store-rules.ts";
 
 /** In alphabetical order; empty if the folder does not exist. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
@@ -31,7 +31,6 @@ export async function listTranscripts(folder: string): Promise<string[]> {
   return (await listFiles(folder)).filter((name) => sessionIdOfTranscript(name) !== undefined);
 }
 
-/** Undefined if the file is gone. */
 export async function lookAt(path: string): Promise<{ mode: number; modifiedAt: number } | undefined> {
   try {
     const { mode, mtimeMs } = await stat(path);
@@ -85,16 +84,6 @@ export function entriesByKey(file: SessionsFile, owner: KeyOwner): Map<string, S
   return entries;
 }
 
-/** Undefined for invalid keys and for keys of other agents. */
-export function ownKeyOrUndefined(key: string, owner: KeyOwner): string | undefined {
-  try {
-    return ownSessionKey(key, owner);
-  } catch (error) {
-    if (error instanceof HoldfastError) return undefined;
-    throw error;
-  }
-}
-
 export function isEntry(value: unknown): value is SessionEntry {
   if (!isRecord(value)) return false;
   return typeof value["sessionId"] === "string" && value["sessionId"] !== "" && typeof value["updatedAt"] === "number";
@@ -138,7 +127,6 @@ export async function summarizeTranscript(path: string) {
     sessionId: sessionIdOfTranscript(name) ?? name,
     ...beginning,
     openedAt,
-    /** Time of the last entry. */
     lastAt: Math.max(openedAt, parseTime(entries.at(-1)?.entry.timestamp) ?? openedAt),
     /** Highest epoch among the last lines; 0 if they have none. */
     epoch: Math.max(0, ...entries.map(({ entry }) => entry.leaseEpoch ?? 0)),

@@ -6,7 +6,7 @@ import { type DoctorHome, createDoctorHome, say } from "../../test/support/docto
 import { startChild } from "../../test/support/child.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { createTestClock } from "../../test/support/time.ts";
-import { createPairingStore } from "../channels/pairing-store.ts";
+import { createPairingStore } from "../channels/access.ts";
 import { channelsFolder, gatewayLayout } from "../config/layout.ts";
 import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";
 import { GIVEN_UP_NOTE } from "../store/queues.ts";

@@ -28,7 +28,6 @@ export interface Engine {
    * back with the `steered` event. Optional.
    */
   steer?(sessionKey: string, text: string, mark?: SteerMark): Promise<boolean>;
-  /** Stops everything that runs between turns. */
   close(): Promise<void>;
 }
 
@@ -50,7 +49,6 @@ export interface EngineTurn {
   text: string;
   /** The conversation so far, oldest first. Starts with a summary if there was a compaction. */
   context: readonly TranscriptMessage[];
-  /** The system prompt: bootstrap files, skills, the occasion. */
   system: string;
   /** `provider/model`, if the session or the configuration chose one. */
   model: string | undefined;
@@ -64,7 +62,6 @@ export interface EngineTurn {
 
 export type EngineEvent =
   | { type: "text"; text: string }
-  /** A complete answer, tool call or tool result. */
   | { type: "message"; message: AssistantMessage | ToolResultMessage }
   /** A message from `steer`, at its place in the conversation. */
   | { type: "steered"; text: string; mark?: SteerMark | undefined }
@@ -94,6 +91,5 @@ export interface EngineUsage {
 export interface SummaryRequest {
   messages: readonly TranscriptMessage[];
   model: string | undefined;
-  /** What the summary must keep, in the person's words. */
   instructions?: string | undefined;
 }

@@ -70,7 +70,6 @@ export function createTokenCheck(token: string) {
   const expected = digest(token);
   return {
     matches: (given: string | undefined) => timingSafeEqual(digest(given ?? ""), expected),
-    /** True for a recent mark by a client that knows the token. */
     matchesMark: (mark: string | undefined, port: number) => {
       const [, at, signed] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(mark ?? "") ?? [];
       if (at === undefined || signed === undefined || Math.abs(Date.now() - Number(at)) > MARK_MS) return false;
@@ -88,14 +87,10 @@ export function bearerToken(header: HeaderReader): string | undefined {
 }
 
 export function tokenRefused(given: string | undefined): HoldfastError {
-  return new HoldfastError(
-    "forbidden",
-    given === undefined ? "token-missing" : "token-wrong",
-    given === undefined ? "No token given" : "Wrong token for this gateway",
-    {
-      hint: "The token is in $HOLDFAST_HOME/gateway.token; `holdfast gateway link` prints a link to the page with it.",
-    },
-  );
+  const hint =
+    "The token is in $HOLDFAST_HOME/gateway.token; `holdfast gateway link` prints a link to the page with it.";
+  if (given === undefined) return new HoldfastError("forbidden", "token-missing", "No token given", { hint });
+  return new HoldfastError("forbidden", "token-wrong", "Wrong token for this gateway", { hint });
 }
 
 export function tooManyRequests(retryAfterMs: number): HoldfastError {

@@ -4,7 +4,6 @@
  */
 import type { Socket } from "node:net";
 import { HoldfastError, isOutOfFiles } from "../base/errors.ts";
-import type { Logger } from "../base/log.ts";
 import { type HealthCheck, checkHealth, createCallFailures } from "../rpc/check-health.ts";
 import type { Caller, Dispatcher } from "../rpc/dispatch.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
@@ -27,40 +26,14 @@ export const DEFAULT_LIMITS = {
   maxBufferedBytes: 4_194_304,
   /** Concurrent calls of one WebSocket. */
   maxCalls: 64,
-  /** Interval of WebSocket pings. */
   pingMs: 30_000,
 };
 
 export type GatewayLimits = Record<keyof typeof DEFAULT_LIMITS | "maxBodyBytes" | "requestsPerMinute", number>;
 
-export interface GatewayCore {
-  parts: RpcParts;
-  logger: Logger;
-  limits: GatewayLimits;
-  /** 0 until the gateway listens. */
-  port: number;
-  /** Counts requests with and without the token separately, so that strangers cannot use up the owner's share. */
-  requests: ReturnType<typeof createRateLimit>;
-  dispatcher(): Promise<Dispatcher>;
-  call(method: string, params: unknown, caller: Caller): Promise<unknown>;
-  /** Whether calls can be answered now. Concurrent requests share one check. */
-  health(): Promise<HealthCheck>;
-  connections: ReturnType<typeof createConnections>;
-  /** Trusts the connection if the token is right, however many wrong ones came before; throws otherwise. */
-  checkToken(given: string | undefined, socket: Socket): void;
-  /** Trusts the connection if the mark in its URL is right. */
-  checkMark(mark: string | undefined, socket: Socket): void;
-  /** Proves that this gateway knows the token. */
-  prove(nonce: string): Promise<string>;
-  /** Closes idle connections. Does nothing until the gateway listens. */
-  freeConnections: () => void;
-  /** True once the gateway is stopping. */
-  isClosing: boolean;
-  /** Unanswered calls. */
-  readonly calls: ReadonlySet<Promise<unknown>>;
-}
+export type GatewayCore = ReturnType<typeof createGatewayCore>;
 
-export function createGatewayCore(parts: RpcParts, token: string, limits: GatewayLimits): GatewayCore {
+export function createGatewayCore(parts: RpcParts, token: string, limits: GatewayLimits) {
   const tokens = createTokenCheck(token);
   const wrongTokens = createRateLimit(limits.wrongTokensPerMinute);
   const failures = createCallFailures();
@@ -68,17 +41,19 @@ export function createGatewayCore(parts: RpcParts, token: string, limits: Gatewa
   const calls = new Set<Promise<unknown>>();
   const dispatcher = lazy(async () => (await import("../rpc/dispatch.ts")).createDispatcher(parts));
 
-  const core: GatewayCore = {
+  const core = {
     parts,
     logger: parts.logger,
     limits,
+    /** 0 until the gateway listens. */
     port: 0,
+    /** Counts requests with and without the token separately, so that strangers cannot use up the owner's share. */
     requests: createRateLimit(limits.requestsPerMinute),
-    freeConnections: () => undefined,
+    freeConnections: (): void => undefined,
     isClosing: false,
     calls,
-    dispatcher: () => dispatcher.get(),
-    call: async (method, params, caller) => {
+    dispatcher: (): Promise<Dispatcher> => dispatcher.get(),
+    call: async (method: string, params: unknown, caller: Caller): Promise<unknown> => {
       if (core.isClosing) throw stopping();
       const given = { ...caller, recentFailures: () => failures.recent() };
       const answer = core.dispatcher().then(async ({ call }) => await call(method, params, given));
@@ -92,7 +67,8 @@ export function createGatewayCore(parts: RpcParts, token: string, limits: Gatewa
       );
       return await answer.finally(() => calls.delete(answer));
     },
-    health: async () => {
+    /** Whether calls can be answered now. Concurrent requests share one check. */
+    health: async (): Promise<HealthCheck> => {
       try {
         return await checking.get();
       } finally {
@@ -100,18 +76,16 @@ export function createGatewayCore(parts: RpcParts, token: string, limits: Gatewa
       }
     },
     connections: createConnections(limits),
-    checkToken: (given, socket) => {
-      if (tokens.matches(given)) {
-        core.connections.trust(socket);
-        return;
-      }
+    /** Trusts the connection if the token is right, however many wrong ones came before; throws otherwise. */
+    checkToken: (given: string | undefined, socket: Socket): void => {
+      if (tokens.matches(given)) return core.connections.trust(socket);
       const wait = wrongTokens.take(socket.remoteAddress ?? "unknown");
       throw wait === undefined ? tokenRefused(given) : tooManyRequests(wait);
     },
-    checkMark: (mark, socket) => {
+    checkMark: (mark: string | undefined, socket: Socket): void => {
       if (tokens.matchesMark(mark, core.port)) core.connections.trust(socket);
     },
-    prove: async (nonce) => await answerChallenge({ token, port: core.port, nonce }),
+    prove: async (nonce: string): Promise<string> => await answerChallenge({ token, port: core.port, nonce }),
   };
   return core;
 }
@@ -128,12 +102,10 @@ function stopping(): HoldfastError {
  * a new connection replaces the oldest. So a flood can neither end the owner's connections nor prevent new ones.
  */
 function createConnections({ maxConnections, maxStrangers }: GatewayLimits) {
-  /** Oldest first. */
   const strangers = new Set<Socket>();
   const trusted = new Set<Socket>();
   const isOver = (): boolean => strangers.size > maxStrangers || strangers.size + trusted.size > maxConnections;
   return {
-    /** Adds an untrusted connection. */
     add: (socket: Socket): void => {
       strangers.add(socket);
       socket.once("close", () => {
@@ -146,22 +118,17 @@ function createConnections({ maxConnections, maxStrangers }: GatewayLimits) {
         oldest.destroy();
       }
     },
-    /** Keeps the connection until it is closed. */
     trust: (socket: Socket): void => {
       if (strangers.delete(socket)) trusted.add(socket);
     },
   };
 }
 
-/**
- * Requests per client and minute: a bucket that refills steadily. Remembers the last `maxClients`. `now` is a steady
- * clock in ms.
- */
+/** Requests per client and minute: a bucket that refills steadily, for the last `maxClients` clients. */
 export function createRateLimit(perMinute: number, { maxClients = 1000, now = () => performance.now() } = {}) {
   const perMs = perMinute / 60_000;
   const buckets = new Map<string, { tokens: number; at: number }>();
   return {
-    /** Undefined: allowed. Otherwise the time to wait, in ms. */
     take: (client: string): number | undefined => {
       const at = now();
       const known = buckets.get(client) ?? { tokens: perMinute, at };

@@ -5,8 +5,8 @@ import { raw, upgrade } from "../../test/support/gateway-requests.ts";
 
 describe("other sites", () => {
   it("cannot reach it under a name of their own (DNS rebinding)", async () => {
-    await using stage = await createGatewayHome();
-    const { port, token } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { port, token } = home.gateway;
     const ask = async (host: string, path = "/health"): Promise<string> =>
       await raw(
         port,
@@ -30,7 +30,7 @@ describe("other sites", () => {
     ]) {
       expect([host, await ask(host)]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 4\d\d/)]);
       expect([host, await ask(host, "/")]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 4(?!04)\d\d/)]);
-      expect([host, await upgrade(stage, { host })]).toEqual([host, 403]);
+      expect([host, await upgrade(home, { host })]).toEqual([host, 403]);
     }
     for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`]) {
       expect([host, await ask(host)]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 200/)]);
@@ -40,8 +40,8 @@ describe("other sites", () => {
   });
 
   it("cannot call it from their pages, by fetch or WebSocket, even with the token", async () => {
-    await using stage = await createGatewayHome();
-    const { port } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { port } = home.gateway;
     for (const origin of [
       "https://evil.example",
       "null",
@@ -55,41 +55,41 @@ describe("other sites", () => {
       "",
       "file://",
     ]) {
-      const response = await stage.post("health", {}, { Origin: origin });
+      const response = await home.post("health", {}, { Origin: origin });
       expect([origin, response.status]).toEqual([origin, 403]);
       expect(response.headers.get("access-control-allow-origin")).toBeNull();
-      expect([origin, await upgrade(stage, { origin })]).toEqual([origin, 403]);
+      expect([origin, await upgrade(home, { origin })]).toEqual([origin, 403]);
     }
-    expect((await stage.post("health", {}, { "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
-    expect((await stage.post("health", {}, { Origin: `http://127.0.0.1:${port}` })).status).toBe(200);
-    expect(await upgrade(stage, { origin: `http://127.0.0.1:${port}` })).toBe(101);
+    expect((await home.post("health", {}, { "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
+    expect((await home.post("health", {}, { Origin: `http://127.0.0.1:${port}` })).status).toBe(200);
+    expect(await upgrade(home, { origin: `http://127.0.0.1:${port}` })).toBe(101);
   });
 
   it("may link to the page, but neither embed it nor use up the owner's share", async () => {
-    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
+    await using home = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
     // Node's fetch does not allow these headers.
     const visit = async (mode: string, dest: string): Promise<string> =>
       await raw(
-        stage.gateway.port,
-        `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${stage.gateway.port}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: ${mode}\r\nSec-Fetch-Dest: ${dest}\r\nConnection: close\r\n\r\n`,
+        home.gateway.port,
+        `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${home.gateway.port}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: ${mode}\r\nSec-Fetch-Dest: ${dest}\r\nConnection: close\r\n\r\n`,
       );
     for (let attempt = 0; attempt < 8; attempt++) expect(await visit("no-cors", "image")).toMatch(/^HTTP\/1\.1 403/);
     expect(await visit("navigate", "iframe")).toMatch(/^HTTP\/1\.1 403/);
     expect(await visit("navigate", "document")).toMatch(/^HTTP\/1\.1 200/);
-    expect((await fetch(`${stage.gateway.url}/health`)).status).toBe(200);
+    expect((await fetch(`${home.gateway.url}/health`)).status).toBe(200);
   });
 
   it("get neither a preflight answer nor a simple request through", async () => {
-    await using stage = await createGatewayHome();
-    const preflight = await fetch(`${stage.gateway.url}/rpc/health`, {
+    await using home = await createGatewayHome();
+    const preflight = await fetch(`${home.gateway.url}/rpc/health`, {
       method: "OPTIONS",
       headers: { Origin: "https://evil.example", "Access-Control-Request-Method": "POST" },
     });
     expect(preflight.status).toBe(403);
     expect([...preflight.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
-      expect((await stage.post("health", {}, { "Content-Type": type })).status).toBe(415);
+      expect((await home.post("health", {}, { "Content-Type": type })).status).toBe(415);
     }
-    expect((await fetch(`${stage.gateway.url}/rpc/health`)).status).toBe(401);
+    expect((await fetch(`${home.gateway.url}/rpc/health`)).status).toBe(401);
   });
 });

@@ -11,8 +11,8 @@ import { temporaryFolder } from "../../test/support/temp-folder.ts";
 describe("the page", () => {
   it("is served without a token, with a strict policy and the right caching", async () => {
     await using folder = await temporaryFolder();
-    await using stage = await createGatewayHome({ webRoot: await webRoot(folder) });
-    const { url } = stage.gateway;
+    await using home = await createGatewayHome({ webRoot: await webRoot(folder) });
+    const { url } = home.gateway;
     const index = await fetch(`${url}/`);
     expect(await index.text()).toContain("Holdfast");
     expect(index.headers.get("content-type")).toContain("text/html");
@@ -30,8 +30,8 @@ describe("the page", () => {
   it("is reloaded after a rebuild", async () => {
     await using folder = await temporaryFolder();
     const root = await webRoot(folder);
-    await using stage = await createGatewayHome({ webRoot: root });
-    const read = async (path: string): Promise<string> => await (await fetch(`${stage.gateway.url}${path}`)).text();
+    await using home = await createGatewayHome({ webRoot: root });
+    const read = async (path: string): Promise<string> => await (await fetch(`${home.gateway.url}${path}`)).text();
     expect(await read("/")).toBe(await read("/"));
     await writeFile(`${root}/index.html`, "built again");
     await writeFile(`${root}/assets/new.js`, "new");
@@ -42,7 +42,7 @@ describe("the page", () => {
 
   it("cannot be used to read anything else", async () => {
     await using folder = await temporaryFolder();
-    await using stage = await createGatewayHome({ webRoot: await webRoot(folder) });
+    await using home = await createGatewayHome({ webRoot: await webRoot(folder) });
     const paths = [
       "/../secret.txt",
       "/..%2fsecret.txt",
@@ -61,15 +61,15 @@ describe("the page", () => {
       "/assets/",
     ];
     for (const path of paths) {
-      const answer = await rawGet(stage.gateway.port, path);
+      const answer = await rawGet(home.gateway.port, path);
       expect([path, answer.includes("outside"), answer.includes("root:")]).toEqual([path, false, false]);
       expect([path, /^HTTP\/1\.1 (?:404|400)/.test(answer)]).toEqual([path, true]);
     }
   });
 
   it("reports that it was not built", async () => {
-    await using stage = await createGatewayHome();
-    const response = await fetch(stage.gateway.url);
+    await using home = await createGatewayHome();
+    const response = await fetch(home.gateway.url);
     expect([response.status, await response.json()]).toMatchObject([
       404,
       { error: { message: "The page was not built" } },
@@ -79,9 +79,9 @@ describe("the page", () => {
 
 describe("the webhook", () => {
   it("passes on body and secret for any host name", async () => {
-    await using stage = await createGatewayHome();
+    await using home = await createGatewayHome();
     const post = async (account: string, secret: string | undefined, headers = {}): Promise<number> => {
-      const response = await fetch(`${stage.gateway.url}/webhooks/telegram/${account}`, {
+      const response = await fetch(`${home.gateway.url}/webhooks/telegram/${account}`, {
         method: "POST",
         headers: { "X-Telegram-Bot-Api-Secret-Token": secret, ...headers },
         body: '{"update_id":1}',
@@ -89,15 +89,15 @@ describe("the webhook", () => {
       return response.status;
     };
     expect(await post("default", WEBHOOK_SECRET)).toBe(200);
-    expect(stage.webhooks).toEqual([{ secretToken: WEBHOOK_SECRET, body: '{"update_id":1}' }]);
+    expect(home.webhooks).toEqual([{ secretToken: WEBHOOK_SECRET, body: '{"update_id":1}' }]);
     expect(await post("default", "wrong")).toBe(401);
     expect(await post("default", undefined)).toBe(401);
     expect(await post("nobody", WEBHOOK_SECRET)).toBe(404);
     expect(await post("__proto__", WEBHOOK_SECRET)).toBe(404);
     expect(await post("default", WEBHOOK_SECRET, { Origin: "https://evil.example" })).toBe(403);
-    expect(stage.webhooks).toHaveLength(1);
+    expect(home.webhooks).toHaveLength(1);
     const tunnelled = await raw(
-      stage.gateway.port,
+      home.gateway.port,
       `POST /webhooks/telegram/default HTTP/1.1\r\nHost: bot.example.org\r\nX-Telegram-Bot-Api-Secret-Token: ${WEBHOOK_SECRET}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
     );
     expect(tunnelled).toMatch(/^HTTP\/1\.1 200/);
@@ -110,10 +110,10 @@ describe("the webhook of a real channel", () => {
     const webhook = { url: "https://agent.example.org/webhooks/telegram/default", secretToken: "correct-horse" };
     const channel = telegram.open({ mode: "webhook", webhook });
     await channel.start(telegram.host);
-    await using stage = await createGatewayHome({ telegram: channel });
+    await using home = await createGatewayHome({ telegram: channel });
     const post = async (secret: string): Promise<number> => {
       const update = { update_id: 1, message: message({ text: "hello" }) };
-      const response = await fetch(`${stage.gateway.url}/webhooks/telegram/default`, {
+      const response = await fetch(`${home.gateway.url}/webhooks/telegram/default`, {
         method: "POST",
         headers: { "X-Telegram-Bot-Api-Secret-Token": secret },
         body: JSON.stringify(update),

@@ -11,23 +11,23 @@ const CHUNK = "x".repeat(16_384);
 
 describe("a chunked body", () => {
   it("is read like one with a length, in whatever pieces it comes", async () => {
-    await using stage = await createGatewayHome();
+    await using home = await createGatewayHome();
     const text = JSON.stringify({ message: "grüße 🌍", sessionKey: "chunked" });
     const bytes = Buffer.from(text);
     for (const size of [bytes.length, 7, 1]) {
       const pieces = [];
       for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
-      const answer = await sendChunked(stage, "/rpc/agent", pieces);
+      const answer = await sendChunked(home, "/rpc/agent", pieces);
       expect([size, answer.status, answer.json]).toMatchObject([size, 200, { payload: { status: "ok" } }]);
       expect(JSON.stringify(answer.json)).toContain("echo: grüße 🌍");
     }
     // No chunk at all is an empty body.
-    expect((await sendChunked(stage, "/rpc/health", [])).status).toBe(200);
+    expect((await sendChunked(home, "/rpc/health", [])).status).toBe(200);
   });
 
   it("is read byte by byte from a raw socket, and the connection serves the next request", async () => {
-    await using stage = await createGatewayHome();
-    const { port, token } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { port, token } = home.gateway;
     const head = `POST /rpc/agents.list HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n`;
     const chunked = `${head}\r\n1;ext=1\r\n{\r\n1\r\n}\r\n0\r\nX-Trailer: 1\r\n\r\n`;
     const answer = await raw(port, `${chunked}${chunked}`);
@@ -40,36 +40,36 @@ describe("a chunked body", () => {
     const webhook = { url: "https://agent.example.org/webhooks/telegram/default", secretToken: "correct-horse" };
     const channel = telegram.open({ mode: "webhook", webhook });
     await channel.start(telegram.host);
-    await using stage = await createGatewayHome({ telegram: channel });
+    await using home = await createGatewayHome({ telegram: channel });
     const update = JSON.stringify({ update_id: 1, message: message({ text: "hello" }) });
     const secret = { "X-Telegram-Bot-Api-Secret-Token": webhook.secretToken };
     const pieces = [update.slice(0, 20), update.slice(20)];
-    expect((await sendChunked(stage, "/webhooks/telegram/default", pieces, secret)).status).toBe(200);
+    expect((await sendChunked(home, "/webhooks/telegram/default", pieces, secret)).status).toBe(200);
     expect(telegram.host.admitted.at(-1)?.ctx.RawBody).toBe("hello");
   });
 
   it("that is too large gets 413 with advice", async () => {
-    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
+    await using home = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
     const pieces = Array<string>(400).fill(CHUNK);
     for (const path of ["/rpc/agent", "/webhooks/telegram/default"]) {
-      const answer = await sendChunked(stage, path, pieces, { "X-Telegram-Bot-Api-Secret-Token": WEBHOOK_SECRET });
+      const answer = await sendChunked(home, path, pieces, { "X-Telegram-Bot-Api-Secret-Token": WEBHOOK_SECRET });
       expect([path, answer]).toMatchObject([
         path,
         { status: 413, json: { error: { code: "body-too-large", hint: expect.stringContaining("maxBodyBytes") } } },
       ]);
     }
-    expect(stage.webhooks).toEqual([]);
+    expect(home.webhooks).toEqual([]);
     // Exactly the limit is allowed.
     const fitting = JSON.stringify({ message: "x".repeat(20_000 - '{"message":""}'.length) });
-    expect((await sendChunked(stage, "/rpc/agent", [fitting])).status).toBe(200);
-    expect(stage.logged).toEqual([]);
+    expect((await sendChunked(home, "/rpc/agent", [fitting])).status).toBe(200);
+    expect(home.logged).toEqual([]);
   });
 
   it("that is too large gets 413 even if the client sends everything before it reads", async () => {
-    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
-    const socket = await openTcp(stage.gateway.port);
+    await using home = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
+    const socket = await openTcp(home.gateway.port);
     socket.pause();
-    socket.write(headOf(stage));
+    socket.write(headOf(home));
     for (let count = 0; count < 400; count++) if (!socket.write(framed(CHUNK))) await drained(socket);
     socket.write("0\r\n\r\n");
     let answer = "";
@@ -81,23 +81,23 @@ describe("a chunked body", () => {
   });
 
   it("without an end is answered at the limit, and its connection is closed", async () => {
-    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
-    const answer = await dripForever(stage, CHUNK, 5);
+    await using home = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
+    const answer = await dripForever(home, CHUNK, 5);
     expect(answer).toMatch(/^HTTP\/1\.1 413/);
-    expect((await stage.post("health")).status).toBe(200);
+    expect((await home.post("health")).status).toBe(200);
   });
 
   it("that arrives too slowly is aborted in time", async () => {
-    await using stage = await createGatewayHome({ limits: { requestTimeoutMs: 300 } });
-    const answer = await dripForever(stage, "x", 50);
+    await using home = await createGatewayHome({ limits: { requestTimeoutMs: 300 } });
+    const answer = await dripForever(home, "x", 50);
     expect(answer).toMatch(/^HTTP\/1\.1 408/);
-    expect((await stage.post("health")).status).toBe(200);
-    expect(stage.logged).toEqual([]);
+    expect((await home.post("health")).status).toBe(200);
+    expect(home.logged).toEqual([]);
   });
 
   it("of a stranger is refused without being read", async () => {
-    await using stage = await createGatewayHome();
-    const { port } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { port } = home.gateway;
     for (const path of ["/rpc/agent", "/webhooks/telegram/default"]) {
       const half = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`;
       expect(await raw(port, half)).toMatch(/^HTTP\/1\.1 401/);
@@ -146,12 +146,12 @@ async function drained(request: NodeJS.WritableStream): Promise<void> {
 }
 
 /** Sends chunks until the gateway closes the connection. Returns its answer. */
-async function dripForever(stage: GatewayHome, chunk: string, everyMs: number): Promise<string> {
-  const socket = await openTcp(stage.gateway.port);
+async function dripForever(home: GatewayHome, chunk: string, everyMs: number): Promise<string> {
+  const socket = await openTcp(home.gateway.port);
   let answer = "";
   socket.on("data", (data) => (answer += String(data)));
   const closed = new Promise((resolve) => socket.on("close", resolve));
-  socket.write(headOf(stage));
+  socket.write(headOf(home));
   const drip = setInterval(() => socket.writable && socket.write(framed(chunk)), everyMs);
   await Promise.race([closed, delay(8000)]);
   clearInterval(drip);

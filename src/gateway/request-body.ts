@@ -3,7 +3,10 @@
  * body announces no length. The server's `requestTimeout` limits the time.
  */
 import type { IncomingMessage } from "node:http";
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, type ErrorReport, errorOutcome, isOutOfFiles, reportError } from "../base/errors.ts";
+import { nodeCrypto } from "../base/builtin.ts";
+import type { Logger } from "../base/log.ts";
+import { redactValue } from "../base/redact.ts";
 
 /** A chunked body announces no length. */
 export function checkAnnouncedLength(request: IncomingMessage, maxBytes: number): void {
@@ -112,4 +115,41 @@ function refuseForbiddenNames(value: unknown): void {
     }
     refuseForbiddenNames(inner);
   }
+}
+
+export function outgoingError(thrown: unknown, logger: Logger, place: string): ErrorReport {
+  const error = asKnownError(thrown);
+  if (error instanceof HoldfastError) return redactValue(reportError(error)) as ErrorReport;
+  const reference = nodeCrypto().randomUUID().slice(0, 8);
+  logger.error("a request failed", { place, reference, error });
+  return {
+    code: "internal",
+    kind: "internal",
+    message: `Internal error in the gateway (reference ${reference})`,
+    hint: "Look for this reference in the gateway's log.",
+    retryable: false,
+  };
+}
+
+const STATUS_OF_CODE: Record<string, number> = {
+  "token-missing": 401,
+  "token-wrong": 401,
+  "rate-limited": 429,
+  "body-too-large": 413,
+  "content-type": 415,
+};
+
+export function httpStatusOf(thrown: unknown): number {
+  const error = asKnownError(thrown);
+  const special = error instanceof HoldfastError ? STATUS_OF_CODE[error.code] : undefined;
+  return special ?? errorOutcome(error).httpStatus;
+}
+
+/** Running out of file descriptors can happen anywhere and is temporary, not a defect. */
+function asKnownError(error: unknown): unknown {
+  if (error instanceof HoldfastError || !isOutOfFiles(error)) return error;
+  return new HoldfastError("unavailable", "too-many-open-files", "The gateway has too many files open", {
+    hint: "Try again in a moment, or start the gateway with a higher limit (ulimit -n).",
+    cause: error,
+  });
 }

@@ -8,10 +8,15 @@ import { HoldfastError, systemErrorCode } from "../base/errors.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
 import { DEFAULT_LIMITS, type GatewayCore, type GatewayLimits, createGatewayCore } from "./gateway-core.ts";
-import { createHttpApp } from "./http-app.ts";
-import { type RunningGateway, announceGateway, findGateway, withdrawGateway, watchHome } from "./runtime-file.ts";
-import { createStaticFiles } from "./static-files.ts";
-import { ensureToken } from "./token-file.ts";
+import { createHttpApp, createStaticFiles } from "./http-app.ts";
+import {
+  type RunningGateway,
+  announceGateway,
+  findGateway,
+  withdrawGateway,
+  watchHome,
+  ensureToken,
+} from "./gateway-files.ts";
 import { type WsServer, attachWsServer } from "./ws-server.ts";
 import { within } from "../base/async.ts";
 
@@ -25,7 +30,6 @@ export interface GatewayOptions {
   onHomeGone?: ((reason: string) => void) | undefined;
   /** Default: from the home's token file, which is created if missing. */
   token?: string | undefined;
-  /** The folder with the built page. Default: no page. */
   webRoot?: string | undefined;
   /** True: fails with `gateway-running` (conflict) if another process runs a gateway for this home. */
   onlyOne?: boolean | undefined;
@@ -36,7 +40,6 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly port: number;
   /** The wanted port, if another program has it and `orFreePort` chose a free one. */
@@ -50,7 +53,6 @@ export interface Gateway {
 }
 
 const HOST = "127.0.0.1";
-/** How long running calls may still take at the end. */
 const ANSWER_GRACE_MS = 1000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -95,12 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Returns the wanted port if another program has it. */
-async function listenAndAnnounce(
-  core: GatewayCore,
-  server: Server,
-  options: GatewayOptions,
-): Promise<number | undefined> {
+async function listenAndAnnounce(core: GatewayCore, server: Server, options: GatewayOptions) {
   const { home, config, logger, version, startedAt } = core.parts;
   const wanted = options.port ?? config.gateway.port;
   core.port = await listen(server, wanted, home).catch(async (error: unknown) => {
@@ -188,12 +185,7 @@ export function alreadyRunning(running: RunningGateway | undefined): HoldfastErr
   });
 }
 
-async function closeGateway(
-  core: GatewayCore,
-  server: Server,
-  sockets: WsServer,
-  until?: Promise<unknown>,
-): Promise<void> {
+async function closeGateway(core: GatewayCore, server: Server, sockets: WsServer, until?: Promise<unknown>) {
   core.isClosing = true;
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());

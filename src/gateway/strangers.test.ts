@@ -10,54 +10,54 @@ import { makeClientMark } from "../rpc/protocol.ts";
 
 describe("many WebSockets without the token", () => {
   it("that come and go do not lock out the owner", async () => {
-    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 60 } });
+    await using home = await createGatewayHome({ limits: { requestsPerMinute: 60 } });
     for (let round = 0; round < 10; round++) {
-      const sockets = await Promise.all(Array.from({ length: 20 }, async () => await openStranger(stage)));
+      const sockets = await Promise.all(Array.from({ length: 20 }, async () => await openStranger(home)));
       for (const socket of sockets) socket.destroy();
     }
-    const client = await connectOwner(stage);
+    const client = await connectOwner(home);
     expect((await client.call("health", {})).ok).toBe(true);
     client.close();
-    expect((await stage.post("health")).status).toBe(200);
+    expect((await home.post("health")).status).toBe(200);
   });
 
   it("that stay replace one another; the owner's connections stay, and new ones are accepted", async () => {
-    await using stage = await createGatewayHome();
-    const client = await connectOwner(stage);
+    await using home = await createGatewayHome();
+    const client = await connectOwner(home);
     let isClosed = false;
     void client.closed.then(() => (isClosed = true));
     const strangers: Socket[] = [];
     for (let round = 0; round < 20; round++) {
-      strangers.push(...(await Promise.all(Array.from({ length: 20 }, async () => await openStranger(stage)))));
+      strangers.push(...(await Promise.all(Array.from({ length: 20 }, async () => await openStranger(home)))));
     }
     await until(() => strangers.filter(({ closed }) => !closed).length <= 128);
     expect((await client.call("health", {})).ok).toBe(true);
     for (let attempt = 0; attempt < 5; attempt++) {
-      const another = await connectOwner(stage);
+      const another = await connectOwner(home);
       expect((await another.call("agents.list", {})).agents).toHaveLength(1);
       another.close();
-      expect((await stage.post("health")).status).toBe(200);
+      expect((await home.post("health")).status).toBe(200);
     }
     // A client without a mark can connect too.
-    expect(await connectBare(stage)).toBe(true);
+    expect(await connectBare(home)).toBe(true);
     expect(isClosed).toBe(false);
     client.close();
     for (const socket of strangers) socket.destroy();
   });
 
   it("that keep connecting do not prevent the owner from connecting", async () => {
-    await using stage = await createGatewayHome({ limits: { maxStrangers: 8 } });
+    await using home = await createGatewayHome({ limits: { maxStrangers: 8 } });
     const strangers: Socket[] = [];
     const over = new AbortController();
     const flood = (async () => {
       for (let round = 0; round < 200 && !over.signal.aborted; round++) {
-        strangers.push(...(await Promise.all(Array.from({ length: 10 }, async () => await openStranger(stage)))));
+        strangers.push(...(await Promise.all(Array.from({ length: 10 }, async () => await openStranger(home)))));
       }
     })();
     await until(() => strangers.length > 20);
-    const first = await connectOwner(stage);
+    const first = await connectOwner(home);
     for (let attempt = 0; attempt < 10; attempt++) {
-      const client = await connectOwner(stage);
+      const client = await connectOwner(home);
       expect((await client.call("health", {})).ok).toBe(true);
       client.close();
     }
@@ -69,17 +69,17 @@ describe("many WebSockets without the token", () => {
   });
 
   it("that send nothing are closed soon", async () => {
-    await using stage = await createGatewayHome({ limits: { connectTimeoutMs: 100 } });
-    const stranger = await openStranger(stage);
-    await expect.poll(() => stranger.closed || stranger.readableEnded, { timeout: 5000 }).toBe(true);
+    await using home = await createGatewayHome({ limits: { connectTimeoutMs: 100 } });
+    const stranger = await openStranger(home);
+    await expect.poll(() => stranger.closed || stranger.readableEnded).toBe(true);
     stranger.destroy();
   });
 });
 
 describe("a connection of plain HTTP", () => {
   it("without a request makes room for the next, and the owner's stays", async () => {
-    await using stage = await createGatewayHome({ limits: { maxStrangers: 2 } });
-    const { port, token } = stage.gateway;
+    await using home = await createGatewayHome({ limits: { maxStrangers: 2 } });
+    const { port, token } = home.gateway;
     const owner = await openTcp(port);
     let heard = "";
     owner.on("data", (data) => (heard += String(data)));
@@ -97,8 +97,8 @@ describe("a connection of plain HTTP", () => {
   });
 
   it("does not use up what the owner's browser needs, nor the owner's health checks", async () => {
-    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 3 } });
-    const { url, token } = stage.gateway;
+    await using home = await createGatewayHome({ limits: { requestsPerMinute: 3 } });
+    const { url, token } = home.gateway;
     const visit = async (path: string, headers = {}): Promise<number> => (await fetch(url + path, { headers })).status;
     for (let count = 0; count < 10; count++) await visit("/health");
     expect(await visit("/health")).toBe(429);
@@ -112,8 +112,8 @@ describe("a connection of plain HTTP", () => {
 
 describe("a client's mark", () => {
   it("counts only when it is right, for this port, and new", async () => {
-    await using stage = await createGatewayHome({ limits: { maxStrangers: 2 } });
-    const { port, token } = stage.gateway;
+    await using home = await createGatewayHome({ limits: { maxStrangers: 2 } });
+    const { port, token } = home.gateway;
     const right = { token, port, now: Date.now() };
     const marks = {
       right: await makeClientMark(right),
@@ -123,9 +123,9 @@ describe("a client's mark", () => {
       none: "",
     };
     for (const [name, mark] of Object.entries(marks)) {
-      const marked = await openStranger(stage, `/ws?client=${mark}`);
+      const marked = await openStranger(home, `/ws?client=${mark}`);
       const others: Socket[] = [];
-      for (let count = 0; count < 4; count++) others.push(await openStranger(stage));
+      for (let count = 0; count < 4; count++) others.push(await openStranger(home));
       await until(() => others[1]?.destroyed === true);
       expect([name, marked.destroyed]).toEqual([name, name !== "right"]);
       for (const socket of [marked, ...others]) socket.destroy();
@@ -133,11 +133,11 @@ describe("a client's mark", () => {
   });
 
   it("grants nothing: the token is still needed", async () => {
-    await using stage = await createGatewayHome();
-    const { frames } = await firstFrame(stage, { method: "health", params: {} });
+    await using home = await createGatewayHome();
+    const { frames } = await firstFrame(home, { method: "health", params: {} });
     expect(frames).toMatchObject([{ ok: false, error: { code: "connect-first" } }]);
-    const mark = await makeClientMark({ token: stage.gateway.token, port: stage.gateway.port, now: Date.now() });
-    const answer = await fetch(`${stage.gateway.url}/rpc/health?client=${mark}`, { method: "POST", body: "{}" });
+    const mark = await makeClientMark({ token: home.gateway.token, port: home.gateway.port, now: Date.now() });
+    const answer = await fetch(`${home.gateway.url}/rpc/health?client=${mark}`, { method: "POST", body: "{}" });
     expect(answer.status).toBe(401);
   });
 });

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createLogger, silentLogger } from "../base/log.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import { createTokenCheck } from "./access.ts";
-import { ensureToken, readToken } from "./token-file.ts";
+import { ensureToken, readToken } from "./gateway-files.ts";
 import { CLOSE_CODES } from "../rpc/protocol.ts";
 
 const WRONG = "A".repeat(43);
@@ -69,8 +69,8 @@ describe("the token file", () => {
 
 describe("the token", () => {
   it("is needed for every method, in the right header, in full", async () => {
-    await using stage = await createGatewayHome();
-    const { url, token } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { url, token } = home.gateway;
     const attempts: [string, Record<string, string>, string?][] = [
       ["none", {}],
       ["wrong", { Authorization: `Bearer ${WRONG}` }],
@@ -92,20 +92,20 @@ describe("the token", () => {
       expect([name, response.status]).toEqual([name, 401]);
       expect(await response.text()).not.toContain(token);
     }
-    expect((await stage.post("health")).status).toBe(200);
+    expect((await home.post("health")).status).toBe(200);
   });
 
   it("is checked before the method, so that strangers learn nothing", async () => {
-    await using stage = await createGatewayHome();
-    const known = await stage.post("health", {}, { Authorization: `Bearer ${WRONG}` });
-    const unknown = await stage.post("no.such.method", {}, { Authorization: `Bearer ${WRONG}` });
+    await using home = await createGatewayHome();
+    const known = await home.post("health", {}, { Authorization: `Bearer ${WRONG}` });
+    const unknown = await home.post("no.such.method", {}, { Authorization: `Bearer ${WRONG}` });
     expect([known.status, unknown.status]).toEqual([401, 401]);
     expect(await known.text()).toBe(await unknown.text());
   });
 
   it("cannot be avoided by another spelling of the address", async () => {
-    await using stage = await createGatewayHome();
-    const { port } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { port } = home.gateway;
     for (const path of [
       "/rpc/health/",
       "//rpc/health",
@@ -136,76 +136,76 @@ describe("the token", () => {
   });
 
   it("is not needed for health, which then has no details", async () => {
-    await using stage = await createGatewayHome();
-    const response = await fetch(`${stage.gateway.url}/health`);
+    await using home = await createGatewayHome();
+    const response = await fetch(`${home.gateway.url}/health`);
     expect(await response.json()).toEqual({ ok: true });
   });
 
   it("is needed first on a WebSocket", async () => {
-    await using stage = await createGatewayHome();
-    expect(await firstFrame(stage, { method: "health", params: {} })).toMatchObject({
+    await using home = await createGatewayHome();
+    expect(await firstFrame(home, { method: "health", params: {} })).toMatchObject({
       code: CLOSE_CODES.notConnected,
       frames: [{ ok: false, error: { code: "connect-first" } }],
     });
     const connect = { minProtocol: 1, maxProtocol: 1, client: { name: "x" } };
-    for (const token of [undefined, WRONG, "", stage.gateway.token.slice(1)]) {
-      const { code, frames } = await firstFrame(stage, { method: "connect", params: { ...connect, token } });
+    for (const token of [undefined, WRONG, "", home.gateway.token.slice(1)]) {
+      const { code, frames } = await firstFrame(home, { method: "connect", params: { ...connect, token } });
       expect([token, code, frames.length]).toEqual([token, CLOSE_CODES.unauthorized, 1]);
       expect(JSON.stringify(frames)).not.toContain("sessions.list");
     }
-    const path = `/ws?token=${stage.gateway.token}`;
-    expect(await upgrade(stage, { path })).toBe(404);
+    const path = `/ws?token=${home.gateway.token}`;
+    expect(await upgrade(home, { path })).toBe(404);
   });
 
   it("cannot be guessed: wrong ones are limited, the right one still works", async () => {
-    await using stage = await createGatewayHome({ limits: { wrongTokensPerMinute: 3 } });
+    await using home = await createGatewayHome({ limits: { wrongTokensPerMinute: 3 } });
     const statuses: number[] = [];
     const waits: number[] = [];
     for (let attempt = 0; attempt < 5; attempt++) {
-      const response = await stage.post("health", {}, { Authorization: `Bearer ${WRONG}` });
+      const response = await home.post("health", {}, { Authorization: `Bearer ${WRONG}` });
       statuses.push(response.status);
       waits.push(Number(response.headers.get("retry-after")));
     }
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
     expect(waits.map((wait) => wait > 0)).toEqual([false, false, false, true, true]);
     const params = { minProtocol: 1, maxProtocol: 1, client: { name: "x" }, token: WRONG };
-    expect((await firstFrame(stage, { method: "connect", params })).code).toBe(CLOSE_CODES.tooManyRequests);
-    expect((await stage.post("health")).status).toBe(200);
+    expect((await firstFrame(home, { method: "connect", params })).code).toBe(CLOSE_CODES.tooManyRequests);
+    expect((await home.post("health")).status).toBe(200);
   });
 
   it("is in no log and no answer after failures", async () => {
-    await using stage = await createGatewayHome();
-    const { url, token } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { url, token } = home.gateway;
     await fetch(`${url}/rpc/health?token=${token}`, { method: "POST" });
     await fetch(`${url}/${token}`);
-    await stage.post("health", `{"token":"${token}"`);
-    await stage.post(token);
-    await stage.post("sessions.list", { token, limit: token });
-    await firstFrame(stage, {
+    await home.post("health", `{"token":"${token}"`);
+    await home.post(token);
+    await home.post("sessions.list", { token, limit: token });
+    await firstFrame(home, {
       method: "connect",
       params: { minProtocol: 9, maxProtocol: 9, client: { name: "x" }, token },
     });
     const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz";
-    stage.parts.agents.list = async () => {
+    home.parts.agents.list = async () => {
       throw new Error(`defect: ${secret} ${token}`);
     };
-    const failed = await (await stage.post("agents.list")).text();
+    const failed = await (await home.post("agents.list")).text();
     expect(failed).toContain("reference");
     expect(failed).not.toMatch(/defect|sk-ant|[\w-]{43}/);
-    const log = stage.logged.join("");
+    const log = home.logged.join("");
     expect(log).toContain("a request failed");
     expect(log).not.toContain(secret);
-    const withoutDefect = stage.logged.filter((line) => !line.includes("defect")).join("");
+    const withoutDefect = home.logged.filter((line) => !line.includes("defect")).join("");
     expect(withoutDefect).not.toContain(token);
   });
 });
 
 describe("the home", () => {
   it("keeps token and runtime file private", async () => {
-    await using stage = await createGatewayHome();
-    const { tokenFile, runtimeFile } = gatewayLayout(stage.home);
+    await using home = await createGatewayHome();
+    const { tokenFile, runtimeFile } = gatewayLayout(home.home);
     for (const path of [tokenFile, runtimeFile]) expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(await readFile(runtimeFile, "utf8")).not.toContain(stage.gateway.token);
+    expect(await readFile(runtimeFile, "utf8")).not.toContain(home.gateway.token);
   });
 
   it("causes a clear error if it cannot be written", async () => {

@@ -11,8 +11,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
 import { checkHost, checkOrigin, headersOf, tooManyRequests } from "./access.ts";
 import type { GatewayCore } from "./gateway-core.ts";
-import { httpStatusOf, outgoingError } from "./outgoing-error.ts";
-import { parseBoundedJson } from "./request-body.ts";
+import { httpStatusOf, outgoingError, parseBoundedJson } from "./request-body.ts";
 import {
   CLOSE_CODES,
   type Hello,
@@ -55,12 +54,10 @@ export function attachWsServer(server: Server, core: GatewayCore) {
   });
 
   return {
-    /** Sends the event to every client that subscribed to it. */
     send: (event: RpcEvent): void => {
       let text: string | undefined;
       for (const client of clients) client.sendEvent(event, () => (text ??= JSON.stringify(event)));
     },
-    /** Closes every connection. */
     close: (reason: string): void => {
       for (const client of clients) client.close(CLOSE_CODES.goingAway, reason);
       sockets.close();
@@ -94,7 +91,6 @@ const CLOSE_GRACE_MS = 1000;
 /** Bytes buffered from and for a client without a valid token. */
 const STRANGER_BYTES = 131_072;
 
-/** `line` is the TCP connection. */
 function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
   const { limits, logger } = core;
   const address = line.remoteAddress ?? "unknown";
@@ -291,12 +287,9 @@ function readConnect(params: unknown): ConnectParams {
 
 function agreeOnProtocol({ minProtocol, maxProtocol }: ConnectParams): number {
   if (minProtocol <= PROTOCOL_VERSION && PROTOCOL_VERSION <= maxProtocol) return PROTOCOL_VERSION;
-  throw new HoldfastError(
-    "unsupported",
-    "protocol-mismatch",
-    `This gateway speaks protocol version ${PROTOCOL_VERSION}, the client ${minProtocol} to ${maxProtocol}`,
-    { hint: "Use the client that came with this version of Holdfast.", data: { protocol: PROTOCOL_VERSION } },
-  );
+  const message = `This gateway speaks protocol version ${PROTOCOL_VERSION}, the client ${minProtocol} to ${maxProtocol}`;
+  const hint = "Use the client that came with this version of Holdfast.";
+  throw new HoldfastError("unsupported", "protocol-mismatch", message, { hint, data: { protocol: PROTOCOL_VERSION } });
 }
 
 function isVersion(value: unknown): value is number {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../base/log.ts";
+import { createLogger } from "../base/log.ts";
 import { DEFAULT_CONFIG } from "../config/config.ts";
 import { createBackground } from "./background.ts";
 import type { EndedTurn } from "./handoff.ts";
@@ -68,6 +68,25 @@ describe("background captures", () => {
     expect(await background.captureOpen("signal", 200)).toBe(0);
   });
 
+  it("that outlast their time limit are awaited by a close, and fail silently once the store is closed", async () => {
+    const closed = Promise.withResolvers<void>();
+    const { background, calls, log } = observed(async (key) => {
+      await closed.promise;
+      throw new Error(`${key}: store-closed`);
+    });
+    for (const key of ["a", "b"]) background.turnEnded(turn(key, { messages: 2 }));
+    expect(await background.captureOpen("signal", 20)).toBe(0);
+    background.stop();
+    let isSettled = false;
+    const settled = background.settled().then(() => (isSettled = true));
+    await delay(20);
+    expect(isSettled).toBe(false);
+    closed.resolve();
+    await settled;
+    expect(calls).toEqual(["b signal"]);
+    expect(log).toEqual([]);
+  });
+
   it("do not start after a stop", async () => {
     const { background, calls } = observed();
     background.stop();
@@ -87,6 +106,8 @@ function observed(work: (key: string) => Promise<void> = async () => {}) {
     calls.push(`${key} ${reason}`);
     await work(key);
   };
-  const background = createBackground({ config: CONFIG, logger: silentLogger, capture, captureBehind: capture });
-  return { background, calls };
+  const log: string[] = [];
+  const logger = createLogger({ level: "debug", write: (line) => log.push(line) });
+  const background = createBackground({ config: CONFIG, logger, capture, captureBehind: capture });
+  return { background, calls, log };
 }

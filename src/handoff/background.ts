@@ -1,25 +1,18 @@
 /**
- * Captures that nobody waits for: after so many messages, a large tool result, a turn that took too long.
- * Several for one session become one, one at a time runs in the process, and while people are answered it takes
- * little of the time (`pace.ts`). They are only early: whatever they do not come to is captured when it is needed.
- * What goes wrong is logged; the next turn counts on.
+ * Background captures: after a number of messages, a large tool result, or a turn that took too long. They only save
+ * time later: a capture that is missed here happens when the hand-off is needed.
  */
+import { within } from "../base/async.ts";
 import type { Logger } from "../base/log.ts";
 import type { HandoffConfig } from "../config/config.ts";
-import type { EndedTurn } from "./handoff.ts";
-import { type Pace, createPacer } from "./pace.ts";
+import type { EndedTurn, Handoff } from "./handoff.ts";
 import type { CaptureReason } from "./state.ts";
 import { createWorkQueue } from "./work-queue.ts";
-import { within } from "../base/async.ts";
 
-export interface Background {
-  turnEnded(turn: EndedTurn): void;
-  /** Somebody else captures the session: its count starts again, and what is under way here is given up. */
+export interface Background extends Pick<Handoff, "turnEnded" | "captureOpen" | "settled"> {
+  /** Another capture of the session runs: its count starts again. */
   captured(sessionKey: string): void;
-  /** Captures every session with turns since its last capture. How many were captured in time. */
-  captureOpen(reason: CaptureReason, withinMs: number): Promise<number>;
-  settled(): Promise<void>;
-  /** Nothing new is begun. */
+  /** Starts nothing new. Later failures are expected, because the store closes, and are not reported. */
   stop(): void;
 }
 
@@ -27,78 +20,75 @@ export interface BackgroundOptions {
   config: HandoffConfig;
   logger: Logger;
   capture: (sessionKey: string, reason: CaptureReason) => Promise<unknown>;
-  captureBehind: (sessionKey: string, reason: CaptureReason, pace: Pace) => Promise<unknown>;
+  captureBehind: (sessionKey: string, reason: CaptureReason) => Promise<void>;
 }
 
+/** Background captures take a twentieth of the time. */
+const REST = 19;
+
 export function createBackground({ config, logger, capture, captureBehind }: BackgroundOptions): Background {
-  const pacer = createPacer();
-  let running: { sessionKey: string; giveUp: AbortController } | undefined;
-  /** Messages since the last capture. */
+  /** Messages since the last capture, by session key. */
   const open = new Map<string, number>();
+  let lastCaptures: Promise<void> = Promise.resolve();
+  let isStopped = false;
+  const notCaptured = (sessionKey: string, error: unknown): void => {
+    if (!isStopped) logger.warn("a hand-off could not be captured", { sessionKey, error });
+  };
   const queue = createWorkQueue<CaptureReason>({
+    rest: REST,
     work: async (sessionKey, reason) => {
       open.delete(sessionKey);
-      const giveUp = new AbortController();
-      running = { sessionKey, giveUp };
-      const pace = pacer.begin(giveUp.signal);
-      try {
-        await captureBehind(sessionKey, reason, pace);
-      } finally {
-        running = undefined;
-        // The next one begins when this one is paid for.
-        await pace.rest().catch(() => undefined);
-      }
+      await captureBehind(sessionKey, reason);
     },
-    onError: (sessionKey, error) => {
-      if (error !== GIVEN_UP) logger.warn("a hand-off could not be captured", { sessionKey, error });
-    },
+    onError: notCaptured,
   });
 
   return {
-    turnEnded({ sessionKey, messages, largestToolResult, timedOut }) {
-      pacer.busy();
+    turnEnded({ sessionKey, messages, ...turn }) {
       const count = (open.get(sessionKey) ?? 0) + messages;
       open.set(sessionKey, count);
-      const reason = reasonFor(config, { count, largestToolResult, timedOut });
+      const reason = reasonFor(config, count, turn);
       if (reason !== undefined) queue.put(sessionKey, reason);
     },
     captured(sessionKey) {
       open.delete(sessionKey);
       queue.drop(sessionKey);
-      if (running?.sessionKey === sessionKey) running.giveUp.abort(GIVEN_UP);
     },
     async captureOpen(reason, withinMs) {
       const until = performance.now() + withinMs;
       let captured = 0;
-      const all = async (): Promise<void> => {
+      const captureAll = async (): Promise<void> => {
         for (const sessionKey of Array.from(open.keys()).reverse()) {
-          if (performance.now() >= until) return;
+          if (isStopped || performance.now() >= until) return;
           open.delete(sessionKey);
           queue.drop(sessionKey);
           await capture(sessionKey, reason).then(
             () => captured++,
-            (error: unknown) => logger.warn("a hand-off could not be captured", { sessionKey, reason, error }),
+            (error: unknown) => notCaptured(sessionKey, error),
           );
         }
       };
-      await pacer.hurried(async () => await within(withinMs, all()));
+      lastCaptures = captureAll();
+      await within(withinMs, lastCaptures);
       return captured;
     },
-    settled: async () => await pacer.hurried(async () => await queue.settled()),
+    async settled() {
+      await queue.settled();
+      await lastCaptures;
+    },
     stop() {
+      isStopped = true;
       queue.stop();
-      pacer.stop();
     },
   };
 }
 
-const GIVEN_UP = new Error("Somebody else captures it.");
-
 function reasonFor(
   { everyMessages, largeToolResult }: HandoffConfig,
-  turn: { count: number; largestToolResult: number; timedOut: boolean },
+  count: number,
+  { largestToolResult, timedOut }: Pick<EndedTurn, "largestToolResult" | "timedOut">,
 ): CaptureReason | undefined {
-  if (turn.timedOut) return "timeout";
-  if (turn.largestToolResult >= largeToolResult) return "tool-result";
-  return turn.count >= everyMessages ? "messages" : undefined;
+  if (timedOut) return "timeout";
+  if (largestToolResult >= largeToolResult) return "tool-result";
+  return count >= everyMessages ? "messages" : undefined;
 }

@@ -1,8 +1,8 @@
-/** What is captured: one window of one session, where its transcript lies and what was worked on in it. */
+/** The window to capture: its transcript, folder and project. */
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { GitOptions } from "../project/run-git.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import type { GitOptions } from "../project/run-git.ts";
 import {
   type AgentHandle,
   locateWindowTranscript,
@@ -19,87 +19,81 @@ import { projectName } from "./project.ts";
 export interface CaptureSource {
   kind: "session" | "native";
   sessionKey: string;
-  /** The window; of a native session, Claude Code's id. */
+  /** The window. For a native session: Claude Code's id. */
   sessionId: string;
   path: string;
-  /** As a state names it. */
+  /** The name of the transcript in a state. */
   file: string;
-  /** The folder that is worked in. */
+  /** The working folder. */
   cwd: string;
   project: string;
-  /** What the store knows of the transcript. Optional: of native sessions it knows nothing. */
+  /** For the detection of damage. Undefined for native sessions. */
   expected?: ExpectedTranscript | undefined;
 }
 
 export interface Sources {
-  /** Undefined when there is no such session, or nothing of it is to be handed over. */
+  /** Undefined if there is no such session, or its hand-off is off. */
   of(target: CaptureTarget): Promise<CaptureSource | undefined>;
-  /** Any window of a session, also one that is closed. */
+  /** Any window of a session, even a closed one. */
   ofWindow(entry: SessionEntry, window: Window): Promise<CaptureSource>;
-  /** What is worked on in a session now. */
+  /** The current project of a session. */
   project(entry: SessionEntry): Promise<string>;
   nativeProject(cwd: string): Promise<string>;
 }
 
 export interface SourceOptions {
   agent: AgentHandle;
-  /** The agent's own folder, which tells nothing about what is worked on. */
+  /** See `ProjectPlace`. */
   defaultWorkspace: string;
   git?: GitOptions | undefined;
 }
 
 export function createSources(options: SourceOptions): Sources {
   const { agent } = options;
-  const projects = createProjectCache(options);
+  const projectOf = createProjectCache(options);
   const folderOf = (entry: SessionEntry): string => entry.projectFolder ?? agent.workspace;
-  const projectOf = async (entry: SessionEntry): Promise<string> => await projects(folderOf(entry), entry.project);
+  const project = async (entry: SessionEntry): Promise<string> => await projectOf(folderOf(entry), entry.project);
   const source = async (
     entry: SessionEntry,
-    { key, sessionId, path, expected }: Pick<CaptureSource, "sessionId" | "path" | "expected"> & { key: string },
+    own: Pick<CaptureSource, "sessionKey" | "sessionId" | "path" | "expected">,
   ): Promise<CaptureSource> => ({
+    ...own,
     kind: "session",
-    sessionKey: canonicalSessionKey(key, agent),
-    sessionId,
-    path,
-    file: basename(path),
+    sessionKey: canonicalSessionKey(own.sessionKey, agent),
+    file: basename(own.path),
     cwd: folderOf(entry),
-    project: await projectOf(entry),
-    expected,
+    project: await project(entry),
   });
 
   return {
     async of(target) {
       if (target.kind === "native") {
-        const { sessionId, transcriptPath: path, cwd } = target;
+        const { kind, sessionId, transcriptPath: path, cwd } = target;
         const sessionKey = canonicalSessionKey(nativeSessionKey(agent.agentId, sessionId), agent);
-        return { kind: "native", sessionKey, sessionId, path, file: path, cwd, project: await projects(cwd) };
+        return { kind, sessionKey, sessionId, path, file: path, cwd, project: await projectOf(cwd) };
       }
-      const entry = target.entry ?? (await agent.store.get(target.sessionKey));
+      const { sessionKey } = target;
+      const entry = target.entry ?? (await agent.store.get(sessionKey));
       if (entry === undefined || entry.handoff === "off") return undefined;
-      if (target.sessionId !== undefined && target.sessionId !== entry.sessionId) return undefined;
-      const { sessionKey: key } = target;
       const { sessionId } = entry;
-      return await source(entry, {
-        key,
-        sessionId,
-        path: transcriptPath(agent, entry),
-        expected: expectedTranscript(entry),
-      });
+      if (target.sessionId !== undefined && target.sessionId !== sessionId) return undefined;
+      const path = transcriptPath(agent, entry);
+      return await source(entry, { sessionKey, sessionId, path, expected: expectedTranscript(entry) });
     },
     async ofWindow(entry, window) {
-      const { key, sessionId } = window;
+      const { key: sessionKey, sessionId } = window;
       const path = await locateWindowTranscript(agent, window);
-      return await source(entry, { key, sessionId, path, expected: expectedOfWindow(window, entry) });
+      return await source(entry, { sessionKey, sessionId, path, expected: expectedOfWindow(window, entry) });
     },
-    project: projectOf,
-    nativeProject: async (cwd) => await projects(cwd),
+    project,
+    nativeProject: async (cwd) => await projectOf(cwd),
   };
 }
 
 const PROJECT_CACHE_MS = 60_000;
-const MOST_PROJECTS = 200;
+const MAX_PROJECTS = 200;
 
-/** Git is asked once a minute for each folder: sessions are captured far more often than remotes change. */
+/** Captures are far more frequent than changes of remotes, so git runs once a minute for each folder. */
 function createProjectCache(options: SourceOptions): (folder: string, named?: string) => Promise<string> {
   const { agent, defaultWorkspace, git } = options;
   const known = new Map<string, { name: Promise<string>; made: string; until: number }>();
@@ -107,23 +101,16 @@ function createProjectCache(options: SourceOptions): (folder: string, named?: st
     const now = agent.clock.now();
     const id = JSON.stringify([folder, named]);
     const made = await identityOf(folder);
-    let item = known.get(id);
-    if (item === undefined || now >= item.until || item.made !== made) {
-      const name = projectName({ named, folder, agentId: agent.agentId, defaultWorkspace }, git);
-      item = { name, made, until: now + PROJECT_CACHE_MS };
-      // A failure is not kept.
-      name.catch(() => known.delete(id));
-      known.delete(id);
-      known.set(id, item);
-      for (const oldest of Array.from(known.keys()).slice(0, Math.max(0, known.size - MOST_PROJECTS))) {
-        known.delete(oldest);
-      }
-    }
-    return await item.name;
+    const item = known.get(id);
+    if (item !== undefined && now < item.until && item.made === made) return await item.name;
+    if (known.size >= MAX_PROJECTS) known.clear();
+    const name = projectName({ named, folder, agentId: agent.agentId, defaultWorkspace }, git);
+    known.set(id, { name, made, until: now + PROJECT_CACHE_MS });
+    return await name;
   };
 }
 
-/** Another folder under the same name, or one that has become a repo, is asked about at once. */
+/** Changes when the folder is replaced or becomes a repo, and with the configuration of the repo. */
 async function identityOf(folder: string): Promise<string> {
   const parts = [folder, join(folder, ".git"), join(folder, ".git", "config")].map(async (path) => {
     const found = await stat(path).catch(() => undefined);

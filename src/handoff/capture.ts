@@ -1,52 +1,46 @@
 /**
- * Captures: reads what was said since the last one and keeps the state that follows. Invariants:
- * - The same transcript gives the same state, however often and by however many processes it was captured.
- * - A kept state is built upon only if it is whole and tells about this very text. Otherwise that is logged and the
- *   state is made anew from the transcript.
- * - One capture of a session at a time in this process; against others, the state is kept only if it is still
- *   the one that was read, and else everything is done again. One that nobody waits for holds up no other and
- *   gives way: it keeps what it made only if nobody else has kept anything meanwhile.
- * - Of a session that was deleted meanwhile nothing is kept.
- * - A window in which nothing of substance was said does not push out what the one before it left.
+ * Captures: reads new messages and stores the resulting state. Invariants:
+ * - The same transcript always gives the same state, however often and by however many processes it is captured.
+ * - One capture of a session runs at a time in this process. Across processes, a state is replaced only if it is still
+ *   the one that was read; otherwise the capture starts again.
+ * - A background capture blocks no other one, and stores nothing if another one was faster.
+ * - Nothing is stored for a session that was deleted meanwhile.
  */
+import { createKeyedMutex } from "../base/async.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import { isRecord } from "../base/json-record.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { HandoffUpdateOptions } from "../store/store.ts";
 import type { CaptureSource } from "./capture-source.ts";
-import { summaryOf } from "./extract/summary.ts";
+import { clearedState } from "./extract.ts";
 import { clearedAtOf, isTellable, readState, sealState } from "./kept-state.ts";
-import { type StateParts, endOf, fits, nextState, readFurther } from "./next-state.ts";
-import type { Pace } from "./pace.ts";
+import { type StateParts, endOf, nextState, readFurther } from "./next-state.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
-import { createKeyedMutex } from "../base/async.ts";
 
 export interface Captures {
-  /** The state as it is kept afterwards; undefined when there is nothing to hand over. */
+  /** The stored state afterwards. Undefined if there is nothing to hand over. */
   capture(source: CaptureSource, reason: CaptureReason): Promise<SessionState | undefined>;
-  /** The same, for nobody who waits. */
-  captureBehind(source: CaptureSource, reason: CaptureReason, pace: Pace): Promise<void>;
-  /** What a window leaves, without keeping it. */
+  /** The same in the background. */
+  captureBehind(source: CaptureSource, reason: CaptureReason): Promise<void>;
+  /** The state of a window, without storing it. */
   derive(source: CaptureSource, reason: CaptureReason): Promise<SessionState | undefined>;
-  /** The transcript has lost its beginning since it was captured: what is kept is true of what is left. */
+  /** The transcript lost its beginning after the capture: the stored state is valid for the rest. */
   shortened(source: CaptureSource): Promise<void>;
-  /** Forgets what was said up to now. Without a source: what is kept. False when there was nothing. */
+  /** Clears everything up to now. Without a source: the stored state. False if there was nothing. */
   clear(sessionKey: string, source: CaptureSource | undefined): Promise<boolean>;
-  /** Changes the state that is kept, if there is one that can be believed. */
+  /** Changes the stored state, if it is valid. */
   change(sessionKey: string, mutate: (state: SessionState) => SessionState | undefined): Promise<void>;
-  /** A kept state, unless it tells about another text than the transcript holds now. */
-  isTrue(state: SessionState, source: CaptureSource): Promise<boolean>;
 }
 
 export interface CaptureOptions extends StateParts {
   agent: AgentHandle;
-  /** Called when a state was captured, or only changed, before anybody is told. Must not fail. */
+  /** Called after a state was captured, or only changed, before the caller gets it. Must not fail. */
   onCaptured: (state: SessionState) => void;
   onChanged: (state: SessionState) => void;
 }
 
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 export function createCaptures(given: CaptureOptions): Captures {
   const { agent, onCaptured, onChanged } = given;
@@ -54,22 +48,21 @@ export function createCaptures(given: CaptureOptions): Captures {
   const options: CaptureOptions = { ...given, toldTo: async (source) => await findTold(agent, source) };
   const mutex = createKeyedMutex();
 
-  /** `advance` answers with the state to keep, or undefined to leave what is there. */
+  /** Stores the result of `advance`, until no other process interferes. Undefined from `advance` changes nothing. */
   const keep = async (
     place: StatePlace,
     advance: (kept: unknown) => Promise<SessionState | undefined>,
   ): Promise<SessionState | undefined> => {
-    const { sessionKey } = place;
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const kept = await handoffs.get(sessionKey);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const kept = await handoffs.get(place.sessionKey);
       const next = await advance(kept);
       if (next === undefined) return readState(kept);
       const outcome = await replace(place, kept, next);
       if (outcome !== "other") return outcome === "kept" ? next : undefined;
     }
-    throw tooBusy(sessionKey);
+    throw tooBusy(place.sessionKey);
   };
-  /** `other`: it is another one by now. `gone`: the session is. */
+  /** `other`: another state was stored meanwhile. `gone`: the session was deleted. */
   const replace = async (
     { sessionKey, ...choice }: StatePlace,
     kept: unknown,
@@ -101,22 +94,17 @@ export function createCaptures(given: CaptureOptions): Captures {
 
   return {
     capture: async (source, reason) =>
-      await mutex.run(source.sessionKey, async () => {
-        const state = await keep(placeOf(source), async (kept) => await nextState(options, source, reason, kept));
-        return state !== undefined && isTellable(state) ? state : undefined;
-      }),
-    async captureBehind(source, reason, pace) {
-      const { sessionKey } = source;
-      const kept = await handoffs.get(sessionKey);
-      const next = await nextState({ ...options, pace }, source, reason, kept);
-      if (next === undefined) return;
-      await pace.rest();
-      await replace(placeOf(source), kept, next);
+      await mutex.run(source.sessionKey, async () =>
+        tellable(await keep(placeOf(source), async (kept) => await nextState(options, source, reason, kept))),
+      ),
+    async captureBehind(source, reason) {
+      const kept = await handoffs.get(source.sessionKey);
+      const next = await nextState(options, source, reason, kept);
+      if (next !== undefined) await replace(placeOf(source), kept, next);
     },
     async derive(source, reason) {
-      const known = clearedAtOf(await handoffs.get(source.sessionKey));
-      const state = await nextState(options, source, reason, known === undefined ? undefined : { clearedAt: known });
-      return state !== undefined && isTellable(state) ? state : undefined;
+      const clearedAt = clearedAtOf(await handoffs.get(source.sessionKey));
+      return tellable(await nextState(options, source, reason, clearedAt === undefined ? undefined : { clearedAt }));
     },
     shortened: async (source) =>
       await mutex.run(source.sessionKey, async () => {
@@ -133,29 +121,32 @@ export function createCaptures(given: CaptureOptions): Captures {
           const before = readState(kept);
           const newest = source === undefined ? undefined : await readFurther(options, source, "asked", kept);
           const state = newest ?? before;
-          had = [before, newest].some((one) => one !== undefined && isTellable(one));
-          return state === undefined ? undefined : await forgotten(state, agent.clock.now());
+          had = [before, newest].some((one) => tellable(one) !== undefined);
+          return state === undefined ? undefined : cleared(state, agent.clock.now());
         });
         return had;
       }),
     change,
-    isTrue: async (state, source) => await fits(state, source),
   };
 }
 
-/** Where a state is kept. A session of Claude Code has no windows here. */
+function tellable(state: SessionState | undefined): SessionState | undefined {
+  return state !== undefined && isTellable(state) ? state : undefined;
+}
+
+/** A session of Claude Code has no windows in the store. */
 type StatePlace = Pick<CaptureSource, "sessionKey"> & HandoffUpdateOptions;
 
 function placeOf({ kind, sessionKey, sessionId }: CaptureSource): StatePlace {
   return kind === "native" ? { sessionKey } : { sessionKey, ofWindow: sessionId };
 }
 
-const MOST_STATES = 200;
+const MAX_STATES = 200;
 
-/** Sessions of Claude Code have a key each: what one was told as it began is kept with the one that left it. */
+/** The state that was offered to this native session when it began. It has the key of the session that left it. */
 async function findTold({ store }: AgentHandle, source: CaptureSource): Promise<SessionState | undefined> {
   if (source.kind !== "native") return undefined;
-  const kept = await store.handoffs.list({ limit: MOST_STATES });
+  const kept = await store.handoffs.list({ limit: MAX_STATES });
   for (const { key, state } of kept) {
     if (key === source.sessionKey || !isRecord(state)) continue;
     const told = isRecord(state["decidedFor"]) && state["decidedFor"]["sessionId"] === source.sessionId;
@@ -164,19 +155,17 @@ async function findTold({ store }: AgentHandle, source: CaptureSource): Promise<
   return undefined;
 }
 
-async function forgotten(state: SessionState, now: number): Promise<SessionState> {
-  const { clearedState } = await import("./extract/extract.ts");
-  const { forced: _, model: _words, ...rest } = state;
+function cleared(state: SessionState, now: number): SessionState {
+  const at = new Date(now).toISOString();
   return sealState({
-    ...rest,
+    ...state,
     ...clearedState(state),
-    items: [],
-    patterns: [],
-    summary: summaryOf([]),
-    updatedAt: new Date(now).toISOString(),
+    forced: undefined,
+    model: undefined,
+    updatedAt: at,
     resumeAvailable: false,
     resumeOfferedAt: null,
-    clearedAt: new Date(now).toISOString(),
+    clearedAt: at,
   });
 }
 

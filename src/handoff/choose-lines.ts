@@ -1,4 +1,4 @@
-/** Which lines of a hand-off are told when there is room for some of them only. */
+/** Selects the lines of a hand-off that fit. */
 import { FACT_KINDS, type SummaryItem, type SummaryKind } from "./state.ts";
 
 export interface Line {
@@ -13,8 +13,8 @@ export interface Room {
 }
 
 /**
- * The newest of each kind before the second newest of any: a long list of one kind must not push out
- * another. Among equals what somebody needs to go on comes first.
+ * The newest line of each kind comes before the second newest of any, so that a long list does not displace other
+ * kinds. Kinds that matter most for the next step come first.
  */
 export function chooseLines<L extends Line>(lines: readonly L[], room: Room): Set<L> {
   const chosen = new Set<L>();
@@ -39,22 +39,14 @@ const KINDS: readonly SummaryKind[] = [
   "accomplishment",
   ...FACT_KINDS,
 ];
-const MOST_OF_A_KIND = 10;
+const MAX_OF_A_KIND = 10;
 
 function byImportance<L extends Line>(lines: readonly L[]): L[] {
-  const ofKind = KINDS.map((kind) => {
-    return lines
+  const ofKind = KINDS.map((kind) =>
+    lines
       .filter(({ item }) => item.kind === kind)
       .toReversed()
-      .sort((a, b) => (a.item.timestamp < b.item.timestamp ? 1 : a.item.timestamp > b.item.timestamp ? -1 : 0))
-      .slice(0, MOST_OF_A_KIND);
-  });
-  const ranked: L[] = [];
-  for (let rank = 0; rank < MOST_OF_A_KIND; rank++) {
-    for (const group of ofKind) {
-      const line = group[rank];
-      if (line !== undefined) ranked.push(line);
-    }
-  }
-  return ranked;
+      .sort((a, b) => Number(a.item.timestamp < b.item.timestamp) - Number(a.item.timestamp > b.item.timestamp)),
+  );
+  return Array.from({ length: MAX_OF_A_KIND }, (_, rank) => ofKind.flatMap((group) => group[rank] ?? [])).flat();
 }

@@ -55,7 +55,7 @@ describe.each(STORE_KINDS)("processes on %s", (kind) => {
       await next.recover();
       await next.capture({ kind: "session", sessionKey: KEY }, "messages");
       await check(stage, next);
-      // One that goes on would write down what the next process captures.
+      // A surviving process would write what the next one captures.
       await next.close();
     }
   }, 60_000);
@@ -74,7 +74,7 @@ async function check({ agent, fixture }: HandoffHome, handoff: Handoff): Promise
   const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toEqual(expect.arrayContaining(state?.patterns.map(({ id }) => id) ?? []));
-  // As if nobody had ever captured anything before.
+  // As if there had been no earlier capture.
   const kept = await agent.store.handoffs.get(KEY);
   await agent.store.handoffs.delete(KEY);
   const anew = await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");

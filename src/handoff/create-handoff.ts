@@ -1,55 +1,50 @@
-/** Puts the parts of an agent's hand-off together. */
+/** Builds the hand-off of an agent from its parts. */
 import { isRecord } from "../base/json-record.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import type { HandoffLayout } from "../config/layout.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import type { LanguageModel } from "../models/language-model.ts";
 import type { GithubReader } from "../project/github-status.ts";
 import type { GitOptions } from "../project/run-git.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { createBackground } from "./background.ts";
-import { createCaptures } from "./capture.ts";
 import { createSources } from "./capture-source.ts";
-import { createDecisions } from "./decisions.ts";
+import { createCaptures } from "./capture.ts";
 import { createViews } from "./files/views.ts";
-import { recoverDeletions } from "./forget-deleted.ts";
-import type { Handoff } from "./handoff.ts";
-import { createHandoffChanges } from "./handoff-changes.ts";
-import { getState, isNativeKey, listStates, sourceOf } from "./kept-states.ts";
-import { offerNative } from "./native-offer.ts";
-import { createOffers } from "./offer.ts";
-import { recoverSessions } from "./recover.ts";
+import { nativeIdOf } from "./find-handoff.ts";
+import { type Handoff, isNativeState } from "./handoff.ts";
+import { getState, listStates, sourceOf } from "./kept-states.ts";
 import { createModelLayer } from "./model-layer.ts";
-import { verifyItems } from "./verify.ts";
-import type { LanguageModel } from "../models/language-model.ts";
-import { isNativeState } from "./handoff-view.ts";
+import { createReadyOffersWriter, offerNative } from "./native-offers.ts";
+import { createOffers } from "./offer.ts";
+import { recoverDeletions, recoverSessions } from "./recover.ts";
 import type { SessionState } from "./state.ts";
-import { createReadyOffersWriter } from "./write-ready-offers.ts";
+import { verifyItems } from "./verify.ts";
 
 export interface HandoffOptions {
   agent: AgentHandle;
-  /** Where the files go: `agentLayout(home, agentId).handoff`. */
+  /** `agentLayout(home, agentId).handoff`. */
   layout: HandoffLayout;
-  /** `agentLayout(home, agentId).workspace`: it tells nothing about what is worked on. */
+  /** `agentLayout(home, agentId).workspace`. */
   defaultWorkspace: string;
   config: HandoffConfig;
-  /** Claude Code's folder, for the agent that keeps the states of native sessions. Left out: none are looked for. */
+  /** Claude Code's folder, for the agent that keeps native hand-offs. Optional. */
   claudeHome?: string | undefined;
-  /** Where native sessions' hand-offs are kept rendered, see `ready-offers.ts`. Optional. */
+  /** The folder of rendered native hand-offs, see `ready-offers.ts`. Optional. */
   offersFolder?: string | undefined;
-  /** The model that may write the lines of a session's hand-off. Optional: no model is asked. */
+  /** The model that may write the lines of a hand-off. Optional. */
   modelFor?: ((state: SessionState) => LanguageModel | undefined) | undefined;
   git?: GitOptions | undefined;
-  /** Left out or false: GitHub is not asked. */
+  /** Default: GitHub is not asked. */
   github?: GithubReader | false | undefined;
 }
 
 export function createHandoff(options: HandoffOptions): Handoff {
-  const { agent, config, claudeHome, offersFolder, modelFor } = options;
+  const { agent, config, offersFolder, modelFor } = options;
   const { logger } = agent;
-  const changes = createHandoffChanges(agent.store);
-  const views = createViews({ ...options, changes });
+  const views = createViews(options);
   const sources = createSources(options);
-  const ready = offersFolder === undefined ? undefined : createReadyOffersWriter({ agent, folder: offersFolder });
+  const ready = offersFolder === undefined ? undefined : createReadyOffersWriter(agent, offersFolder);
   const refreshReady = (state: SessionState): void => {
     if (isNativeState(state) && state.cwd !== undefined) ready?.refresh(state.cwd);
   };
@@ -66,7 +61,7 @@ export function createHandoff(options: HandoffOptions): Handoff {
       refreshReady(state);
     },
   });
-  const parts = { ...options, sources, captures, decisions: createDecisions(changes) };
+  const parts = { ...options, sources, captures };
   const modelLayer =
     modelFor === undefined
       ? undefined
@@ -78,14 +73,13 @@ export function createHandoff(options: HandoffOptions): Handoff {
           sourceOf: async (state) => await sourceOf(parts, state.sessionKey, state),
         });
   const offers = createOffers(parts);
-  const keyOf = createKeyReader(agent);
 
   const capture: Handoff["capture"] = async (target, reason) => {
     const source = await sources.of(target);
     if (source === undefined) return undefined;
     background.captured(source.sessionKey);
     const state = await captures.capture(source, reason);
-    // Even if nothing new was said: the file may be missing.
+    // Even without new messages: the file may be missing.
     if (source.kind === "native") ready?.refresh(source.cwd);
     return state;
   };
@@ -93,9 +87,9 @@ export function createHandoff(options: HandoffOptions): Handoff {
     config,
     logger,
     capture: async (sessionKey, reason) => await capture({ kind: "session", sessionKey }, reason),
-    async captureBehind(sessionKey, reason, pace) {
+    async captureBehind(sessionKey, reason) {
       const source = await sources.of({ kind: "session", sessionKey });
-      if (source !== undefined) await captures.captureBehind(source, reason, pace);
+      if (source !== undefined) await captures.captureBehind(source, reason);
     },
   });
   const settled = async (): Promise<void> => {
@@ -104,30 +98,37 @@ export function createHandoff(options: HandoffOptions): Handoff {
     await ready?.settled();
     await views.settled();
   };
-
-  const keepThrough: Handoff["keepThrough"] = async (sessionKey, shorten) => {
-    const target = { kind: "session", sessionKey } as const;
-    const captured = await capture(target, "compaction").catch(notKept);
-    const result = await shorten();
-    const source = captured === undefined ? undefined : await sources.of(target).catch(notKept);
-    if (source !== undefined) await captures.shortened(source).catch(notKept);
-    return result;
-  };
-  const notKept = (error: unknown): undefined => {
-    logger.warn("what a session leaves could not be kept while its transcript was shortened", { error });
-    return undefined;
+  /** A failure of the hand-off must not prevent the actual work. */
+  const attempt = async <T>(problem: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      logger.warn(problem, { error });
+      return undefined;
+    }
   };
 
   return {
+    ...offers,
     capture,
-    keepThrough,
+    async keepThrough(sessionKey, shorten) {
+      const problem = "the hand-off of a shortened transcript could not be kept";
+      const target = { kind: "session", sessionKey } as const;
+      const captured = await attempt(problem, async () => await capture(target, "compaction"));
+      const result = await shorten();
+      await attempt(problem, async () => {
+        const source = captured === undefined ? undefined : await sources.of(target);
+        if (source !== undefined) await captures.shortened(source);
+      });
+      return result;
+    },
     get: async (sessionKey) => await getState(parts, sessionKey),
-    list: async (choice = {}) => await listStates(parts, choice),
+    list: async (choice) => await listStates(parts, choice),
     verify: async (state) => await verifyItems(state, { git: options.git, github: options.github }),
     projectOf: async (entry) => await sources.project(entry),
     async clear(sessionKey) {
-      const key = keyOf(sessionKey);
-      const isNative = isNativeKey(parts, key);
+      const key = canonicalSessionKey(sessionKey, agent);
+      const isNative = nativeIdOf(agent, key) !== undefined;
       const kept = isNative ? await agent.store.handoffs.get(key) : undefined;
       const source = isNative
         ? await sourceOf(parts, key, kept)
@@ -137,48 +138,26 @@ export function createHandoff(options: HandoffOptions): Handoff {
       views.forget({ sessionKey: key });
       return had;
     },
-    mayOffer: (request) => offers.mayOffer(request),
-    offer: async (request) => await offers.offer(request),
-    offerAhead: async (request) => await offers.offerAhead(request),
     offerNative: async (request) => await offerNative(parts, request),
-    markOffered: async (offer) => await offers.markOffered(offer),
-    resume: async (sessionKey, name) => await offers.resume(sessionKey, name),
-    turnEnded: (turn) => background.turnEnded({ ...turn, sessionKey: keyOf(turn.sessionKey) }),
+    turnEnded: (turn) => background.turnEnded({ ...turn, sessionKey: canonicalSessionKey(turn.sessionKey, agent) }),
     captureOpen: async (reason, withinMs) => await background.captureOpen(reason, withinMs),
     forgetDeleted: (windows) => views.forget({ windows: windows.map(({ sessionId }) => sessionId) }),
     async recover() {
       views.check();
-      await recoverDeletions(agent, views).catch((error: unknown) => {
-        logger.warn("what deleted sessions left is still there in part", { error });
-      });
-      try {
-        return await recoverSessions({ agent, config, claudeHome, capture });
-      } catch (error) {
-        logger.warn("what sessions left cannot be captured after the fact", { error });
-        return 0;
-      }
+      await attempt("some files of deleted sessions remain", async () => await recoverDeletions(agent, views));
+      const recovered = await attempt(
+        "earlier sessions cannot be captured",
+        async () => await recoverSessions({ ...options, capture }),
+      );
+      return recovered ?? 0;
     },
     settled,
     async close() {
       background.stop();
       modelLayer?.stop();
       await settled();
-      changes.close();
+      offers.close();
+      views.close();
     },
-  };
-}
-
-const KNOWN_KEYS = 1_000;
-
-/** Asked at the end of every turn. */
-function createKeyReader(agent: AgentHandle): (sessionKey: string) => string {
-  const known = new Map<string, string>();
-  return (sessionKey) => {
-    let key = known.get(sessionKey);
-    if (key !== undefined) return key;
-    key = canonicalSessionKey(sessionKey, agent);
-    if (known.size >= KNOWN_KEYS) known.clear();
-    known.set(sessionKey, key);
-    return key;
   };
 }

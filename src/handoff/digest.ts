@@ -1,7 +1,7 @@
 /**
- * The first step of a capture: each message becomes a short digest of who said it, what tools did, and a few
- * sentences with their scores. Digests are taken message by message, so that where one capture ends and the next
- * begins makes no difference. They are bounded: of old messages only the telling sentences are kept.
+ * The first step of a capture: each message becomes a short digest with its author, its tool facts and a few scored
+ * sentences. Digests are made message by message, so it does not matter where a capture ends. Old ones keep only their
+ * most telling sentences.
  */
 import { redactText } from "../base/redact.ts";
 import { hasCue } from "./judge/cues.ts";
@@ -11,17 +11,17 @@ import { type ScoredSentence, scoreMessage } from "./patterns/detect-patterns.ts
 import { PATTERN_TYPES } from "./patterns/note.ts";
 import type { CarriedState, Digest, ReadMessage, Run, Said, TodoChange, TodoItem, ToolResult } from "./state.ts";
 
-const MOST_SENTENCES = 8;
-const MOST_DIGESTS = 90;
-/** The last so many digests keep all their sentences. */
+const MAX_SENTENCES = 8;
+const MAX_DIGESTS = 90;
+/** Number of newest digests that keep all sentences. */
 const RECENT = 40;
-const MOST_OLD_SENTENCES = 2;
-const MOST_RUNS = 12;
-const MOST_EDITS = 30;
-const MOST_COMMITS = 6;
-const MOST_CALLS = 30;
-const MOST_TODOS = 50;
-/** Longer messages say with what to go on. */
+const MAX_OLD_SENTENCES = 2;
+const MAX_RUNS = 12;
+const MAX_EDITS = 30;
+const MAX_COMMITS = 6;
+const MAX_CALLS = 30;
+const MAX_TODOS = 50;
+/** A longer message names its subject. */
 const SHORT = 60;
 
 export interface MessagePlace {
@@ -33,7 +33,7 @@ export function nothingCarried(): CarriedState {
   return { counts: { user: 0, assistant: 0, tools: 0 }, digests: [], inherited: [], open: [] };
 }
 
-/** Adds one message, in place. Returns its sentences for the notes; none for tools, echoes and cut turns. */
+/** Adds one message, in place. Returns its sentences for notes; none for tools, echoes and cut turns. */
 export function takeMessage(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
   takeTodos(carried, message, place.project);
   if (message.role === "user") return takePerson(carried, message, place);
@@ -52,7 +52,7 @@ function takePerson(carried: CarriedState, message: ReadMessage, place: MessageP
   return scored;
 }
 
-/** All that the agent says and does until a person speaks again is one turn; its last words count. */
+/** The agent's messages until the next one of a person are one turn; its last text counts. */
 function takeAgent(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
   const turn = turnOf(carried, message, place);
   const isSaid = message.text.trim() !== "" && message.isEcho !== true;
@@ -69,12 +69,12 @@ function takeAgent(carried: CarriedState, message: ReadMessage, place: MessagePl
   if (message.callsTools === true) turn.isOpen = true;
   else if (isSaid || message.isEcho === true) delete turn.isOpen;
   if (message.calls !== undefined && message.calls.length > 0) {
-    turn.calls = [...(turn.calls ?? []), ...message.calls].slice(-MOST_CALLS);
+    turn.calls = [...(turn.calls ?? []), ...message.calls].slice(-MAX_CALLS);
   }
   return message.isCut === true ? [] : scored;
 }
 
-/** A step of the echo engine's script (`tool:list_files .`): the engine has run it, and it is about nothing. */
+/** A step of the echo engine's script (`tool:list_files .`), which has no subject. */
 const ECHO_STEP = /^(?:tool|say|notice|sleep|tokens|flood|fail):/;
 
 export function isEchoStep(text: string): boolean {
@@ -89,7 +89,7 @@ function dropEchoSteps({ digests }: CarriedState): void {
 function turnOf(carried: CarriedState, message: ReadMessage, place: MessagePlace): Digest {
   const last = carried.digests.at(-1);
   const isSameTurn = last?.role === "assistant" && last.project === place.project;
-  // Words after words are another message; words after tools replace those that were said on the way.
+  // Text after text is another message; text after tool calls replaces the earlier text of the turn.
   if (isSameTurn && (last.isOpen === true || last.sentences === 0 || message.text.trim() === "")) return last;
   const turn: Digest = { ...blank(message, place), said: [], sentences: 0 };
   carried.digests.push(turn);
@@ -108,7 +108,7 @@ type Spoken = Pick<Digest, "said" | "sentences">;
 
 function saidIn(scored: readonly ScoredSentence[]): Spoken {
   const all = scored.map(toSaid);
-  return { said: mostTelling(all, MOST_SENTENCES), sentences: all.length };
+  return { said: mostTelling(all, MAX_SENTENCES), sentences: all.length };
 }
 
 /** The scorer's types that the judge weighs: blocker, decision, accomplishment, task_created. */
@@ -121,17 +121,17 @@ const COLUMNS = [
 ];
 
 function toSaid({ sentence, scores }: ScoredSentence, at: number): Said {
-  // The scorer has removed secrets from the whole message.
+  // The scorer has removed secrets.
   const said: Said = { text: excerpt(sentence.text), at };
   if (sentence.isQuestion) said.isQuestion = true;
   if (sentence.isItem) said.isItem = true;
   if (sentence.checked !== undefined) said.checked = sentence.checked;
-  // Zero has a sign that JSON does not keep.
+  // `+ 0` turns -0 into 0, because JSON has no -0.
   if (scores.length > 0) said.scores = COLUMNS.map((column) => Math.round((scores[column] ?? 0) * 10) / 10 + 0);
   return said;
 }
 
-/** The first, the last and the ones with the highest scores, in their order. */
+/** The first, the last and sentences with the highest scores, in their order. */
 function mostTelling(all: readonly Said[], most: number): Said[] {
   if (all.length <= most) return [...all];
   const worth = (said: Said): number => {
@@ -146,13 +146,13 @@ function condense(carried: CarriedState): void {
   const { digests } = carried;
   const old = digests[digests.length - RECENT];
   if (old !== undefined) {
-    old.said = mostTelling(old.said, MOST_OLD_SENTENCES);
+    old.said = mostTelling(old.said, MAX_OLD_SENTENCES);
     delete old.calls;
   }
-  if (digests.length > MOST_DIGESTS) digests.splice(leastTelling(digests), 1);
+  if (digests.length > MAX_DIGESTS) digests.splice(leastTelling(digests), 1);
 }
 
-/** The place of the old digest that says least; what it all began with stays. */
+/** The place of the least telling old digest. The first digest stays. */
 function leastTelling(digests: readonly Digest[]): number {
   let least = { place: 1, worth: Number.POSITIVE_INFINITY };
   for (const [place, digest] of digests.slice(0, -RECENT).entries()) {
@@ -181,23 +181,23 @@ function takeResult(turn: Digest, result: ToolResult, place: Pick<Run, "entryId"
   if (call === undefined || result.isDenied === true) return;
   const failed = result.isError === true;
   if (call.command !== undefined) {
-    turn.runs = [...(turn.runs ?? []), { command: call.command, failed, ...place }].slice(-MOST_RUNS);
+    turn.runs = [...(turn.runs ?? []), { command: call.command, failed, ...place }].slice(-MAX_RUNS);
   }
   if (call.file !== undefined && !failed) {
-    turn.edits = [...(turn.edits ?? []).filter((file) => file !== call.file), call.file].slice(-MOST_EDITS);
+    turn.edits = [...(turn.edits ?? []).filter((file) => file !== call.file), call.file].slice(-MAX_EDITS);
   }
   if (result.commit !== undefined && call.command?.includes("commit") === true) {
     delete turn.edits;
-    turn.commits = [...(turn.commits ?? []), { ...result.commit, ...place }].slice(-MOST_COMMITS);
+    turn.commits = [...(turn.commits ?? []), { ...result.commit, ...place }].slice(-MAX_COMMITS);
   }
 }
 
-/** The agent's own list of what is to be done: given as a whole, or changed item by item. */
+/** The agent's to-do list, given as a whole or changed item by item. */
 function takeTodos(carried: CarriedState, message: ReadMessage, project: string): void {
   const { todos, todoChanges, entryId, timestamp } = message;
   if (todos === undefined && todoChanges === undefined) return;
   const before = todos === undefined ? (carried.todos?.items ?? []) : todos.map(cleanTodo);
-  const items = (todoChanges ?? []).reduce(changeTodo, before).slice(-MOST_TODOS);
+  const items = (todoChanges ?? []).reduce(changeTodo, before).slice(-MAX_TODOS);
   carried.todos = { items, entryId, timestamp, project };
 }
 
@@ -210,6 +210,7 @@ function changeTodo(items: TodoItem[], { id, text, status }: TodoChange): TodoIt
 }
 
 function cleanTodo(item: TodoItem): TodoItem {
-  const id = item.id === undefined ? {} : { id: redactText(item.id) };
-  return { ...item, ...id, text: excerpt(redactText(item.text)) };
+  const clean = { ...item, text: excerpt(redactText(item.text)) };
+  if (clean.id !== undefined) clean.id = redactText(clean.id);
+  return clean;
 }

@@ -1,7 +1,7 @@
 /**
- * Which session a person means when they ask for a hand-off: one of the agent's own, by key, label or id, or
- * one of Claude Code's, by id or the start of it. What Holdfast runs for people inside Claude Code is theirs
- * alone: it is handed over by its own session, never by the folder it runs in.
+ * Finds the session that a person names for a hand-off: one of the agent's own, by key, label or id, or one of Claude
+ * Code's, by id or a prefix of it. A Claude Code session that an agent runs for people is private to them: it is handed
+ * over by its own session, never by its folder.
  */
 import { HoldfastError } from "../base/errors.ts";
 import { isHoldfastEntrypoint } from "../claude/attribution.ts";
@@ -14,18 +14,18 @@ import { type CaptureTarget, type Handoff, nativeSessionKey } from "./handoff.ts
 export interface HandoffPlace {
   agent: AgentHandle;
   handoff: Handoff;
-  /** Claude Code's sessions, for the agent that keeps what they leave. Left out: it keeps none. */
+  /** Claude Code's sessions, for the agent that keeps their hand-offs. Optional. */
   findNative?: ((idOrPrefix: string) => Promise<DiscoveredSession>) | undefined;
 }
 
 export interface FoundHandoff {
   /** Canonical. */
   key: string;
-  /** Left out: nothing of it can be captured any more. */
+  /** Undefined: it cannot be captured any more. */
   target?: CaptureTarget;
 }
 
-/** By whatever a person calls it. Refused with kind `not-found`, and with what to look at. */
+/** Fails with kind `not-found`. */
 export async function findHandoff(place: HandoffPlace, reference: string): Promise<FoundHandoff> {
   const { agent } = place;
   const native = nativeIdOf(agent, reference);
@@ -41,7 +41,7 @@ export async function findHandoff(place: HandoffPlace, reference: string): Promi
   }
 }
 
-/** A session of Claude Code, also one that only its hand-off is left of. */
+/** A session of Claude Code, even if only its hand-off exists. */
 export async function findNativeHandoff(place: HandoffPlace, idOrPrefix: string): Promise<FoundHandoff> {
   const { agent, findNative } = place;
   const kept = await keptNative(place, idOrPrefix);
@@ -59,7 +59,7 @@ export async function findNativeHandoff(place: HandoffPlace, idOrPrefix: string)
   return await handoffOfNative(place, session);
 }
 
-/** Refused with kind `forbidden` for what Holdfast runs for people, `not-found` when nothing is left of it. */
+/** Fails with kind `forbidden` for a conversation of an agent, and `not-found` if nothing exists. */
 export async function handoffOfNative(
   { agent }: Pick<HandoffPlace, "agent">,
   session: DiscoveredSession,
@@ -67,7 +67,7 @@ export async function handoffOfNative(
   const { sessionId, transcriptPath, cwds, repoPath, archived, entrypoint } = session;
   const key = canonicalSessionKey(nativeSessionKey(agent.agentId, sessionId), agent);
   const isKept = (await agent.store.handoffs.get(key)) !== undefined;
-  // Tasks are captured as they end; anything else that Holdfast runs is somebody's conversation.
+  // Holdfast captures its own tasks when they end. Its other sessions are private conversations.
   if (isHoldfastEntrypoint(entrypoint) && !isKept) throw notItsOwn(sessionId);
   if (transcriptPath === undefined || archived === true) {
     if (isKept) return { key };
@@ -76,7 +76,7 @@ export async function handoffOfNative(
   return { key, target: { kind: "native", sessionId, transcriptPath, cwd: cwds[0] ?? repoPath } };
 }
 
-/** The id in the key of a native session. */
+/** The session id in a native key. */
 export function nativeIdOf(agent: AgentHandle, sessionKey: string): string | undefined {
   const key = canonicalSessionKey(sessionKey, agent);
   const prefix = `${canonicalSessionKey(nativeSessionKey(agent.agentId, ""), agent)}:`;
@@ -101,7 +101,7 @@ function isNotFound(error: unknown): boolean {
 
 function keepsNone(agentId: string): HoldfastError {
   return new HoldfastError("not-found", "native-session-not-found", `Agent ${agentId} keeps no such session`, {
-    hint: "What sessions of Claude Code leave is kept by the default agent: leave the agent out.",
+    hint: "The default agent keeps the hand-offs of Claude Code sessions: run it without an agent.",
     data: { agentId },
   });
 }
@@ -115,7 +115,7 @@ function notItsOwn(sessionId: string): HoldfastError {
 
 function nothingLeft(sessionId: string): HoldfastError {
   return new HoldfastError("not-found", "transcript-missing", `Session ${sessionId} has no transcript any more`, {
-    hint: "`holdfast cc info` shows what is known of it.",
+    hint: "`holdfast cc info` shows the rest.",
     data: { sessionId },
   });
 }

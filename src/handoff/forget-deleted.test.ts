@@ -1,4 +1,4 @@
-/** Deleted hand-offs are gone even after a crash; those of archived or recreated sessions stay. */
+/** Deleted hand-offs are gone even after a crash; hand-offs of archived or recreated sessions stay. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
     expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
     const { windows } = await deleteSession(stage.agent, KEY);
     expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
-    // Whoever deletes one of many sessions does not read about all the others.
+    // Deleting one of many sessions does not read the others.
     await rm(stage.agent.archiveFolder, { recursive: true });
     stage.handoff.forgetDeleted(windows);
     await stage.handoff.settled();
@@ -163,7 +163,7 @@ function dieAt(point: FaultPoint): void {
   });
 }
 
-/** Two people have worked, one of them on two days, and what they left is written down. */
+/** Two people have worked, one of them on two days, and the files are written. */
 async function stageOfTwo(kind: StoreKind): Promise<HandoffHome> {
   const stage = await createHandoffHome(kind);
   await stage.open();

@@ -1,69 +1,35 @@
 /**
- * A hand-off as people and programs are shown it, the same by RPC, on the command line and on the page: what
- * becomes of it, and what it says with the entry behind each line. Instants are milliseconds, as in all of RPC.
+ * A hand-off for people and programs, the same by RPC, on the command line and on the page. `rpc/contract/handoff.ts`
+ * describes the fields. Instants are milliseconds, as everywhere in RPC.
  */
-import { earlierWindow } from "./inherit.ts";
+import { isNativeState } from "./handoff.ts";
+import { earlierWindow } from "./items.ts";
 import { isExpired, isTellable } from "./kept-state.ts";
 import { type Remarks, endingOf } from "./render.ts";
-import type { CaptureReason, SessionMode, SessionState, SummaryItem, SummaryKind } from "./state.ts";
+import type { SessionState, SummaryItem } from "./state.ts";
 
 export const HANDOFF_STATUSES = ["waiting", "offered", "expired", "cleared"] as const;
 
-/**
- * `waiting`: nobody was told yet. `offered`: a window was. `expired`: only who asks for it gets it.
- * `cleared`: a person wanted it forgotten.
- */
+/** `waiting`: not offered yet. `offered`: a window has it. `expired`: only on request. `cleared`: by a person. */
 export type HandoffStatus = (typeof HANDOFF_STATUSES)[number];
 
-export interface HandoffView {
-  agentId: string;
-  sessionKey: string;
-  /** The window that it tells about; of a native session, Claude Code's id. */
-  sessionId: string;
-  /** It is about a session of Claude Code. */
-  isNative: boolean;
-  status: HandoffStatus;
-  /** The next window is told, or the next turn where somebody asked for it. */
-  willBeOffered: boolean;
-  /** Somebody asked for it (`/resume`), and it was not told since. */
-  isAsked: boolean;
-  project: string;
-  mode: SessionMode;
-  cwd?: string;
-  branch?: string;
-  reason: CaptureReason;
-  /** The same in words. */
-  ending: string;
-  lastMessageAt: number;
-  capturedAt: number;
-  expiresAt: number;
-  offeredAt?: number;
-  clearedAt?: number;
-  /** How many messages of the window were read. */
-  messages: number;
-  items: HandoffItem[];
-}
+export type HandoffView = ReturnType<typeof handoffView>;
 
-export interface HandoffItem {
-  kind: SummaryKind;
-  text: string;
-  /** Where it was said. */
-  entryId: string;
-  /** The earlier window of that entry. Left out: the one that the hand-off tells about. */
-  sessionId?: string;
+export interface HandoffItem extends Pick<SummaryItem, "kind" | "text" | "entryId"> {
+  /** The window of the entry, if it is an earlier one. */
+  sessionId?: string | undefined;
   at: number;
-  /** What the repo says about it now. */
-  remark?: string;
-  /** Of a blocker that is over: the entry that said so. */
-  resolvedBy?: string;
+  /** From the comparison with the repo. */
+  remark?: string | undefined;
+  /** For a resolved blocker: the entry that says so. */
+  resolvedBy?: string | undefined;
   /** The sentence that a line of a model comes from. */
-  said?: string;
+  said?: string | undefined;
 }
 
-export function handoffView(state: SessionState, now: number, remarks: Remarks = new Map()): HandoffView {
+export function handoffView(state: SessionState, now: number, remarks: Remarks = new Map()) {
   const { agentId, sessionKey, project, mode, cwd, branch, reason, resumeOfferedAt, clearedAt } = state;
   const status = statusOf(state, now);
-  const isAsked = state.forced === true;
   return {
     agentId,
     sessionKey,
@@ -71,18 +37,18 @@ export function handoffView(state: SessionState, now: number, remarks: Remarks =
     isNative: isNativeState(state),
     status,
     willBeOffered: status === "waiting",
-    isAsked,
+    isAsked: state.forced === true,
     project,
     mode,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(branch === undefined ? {} : { branch }),
+    cwd,
+    branch,
     reason,
     ending: endingOf(reason),
     lastMessageAt: instant(state.lastMessageAt),
     capturedAt: instant(state.updatedAt),
     expiresAt: instant(state.expiresAt),
-    ...(resumeOfferedAt === null ? {} : { offeredAt: instant(resumeOfferedAt) }),
-    ...(clearedAt === undefined ? {} : { clearedAt: instant(clearedAt) }),
+    offeredAt: resumeOfferedAt === null ? undefined : instant(resumeOfferedAt),
+    clearedAt: clearedAt === undefined ? undefined : instant(clearedAt),
     messages: state.lastMessageIndex,
     items: [...state.items.map((item) => itemView(item, remarks.get(item))), ...resolvedBlockers(state)],
   };
@@ -95,40 +61,25 @@ function statusOf(state: SessionState, now: number): HandoffStatus {
   return state.resumeOfferedAt === null ? "waiting" : "offered";
 }
 
-export function isNativeState({ agentId, sessionKey }: Pick<SessionState, "agentId" | "sessionKey">): boolean {
-  return sessionKey.startsWith(`agent:${agentId}:claude-code:`);
+function itemView(item: SummaryItem, remark: string | undefined): HandoffItem {
+  const { kind, text, entryId, sessionId, timestamp, said } = item;
+  return { kind, text, entryId, sessionId, at: instant(timestamp), remark, said };
 }
 
-function itemView(
-  { kind, text, entryId, sessionId, timestamp, said }: SummaryItem,
-  remark: string | undefined,
-): HandoffItem {
-  return {
-    kind,
-    text,
-    entryId,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    at: instant(timestamp),
-    ...(remark === undefined ? {} : { remark }),
-    ...(said === undefined ? {} : { said }),
-  };
-}
+const MAX_RESOLVED = 3;
 
-const MOST_RESOLVED = 3;
-
-/** Not told to an agent any more, and still worth a look: somebody may know better. */
+/** Agents do not get them any more, but a person may know better. */
 function resolvedBlockers({ patterns, project, earlier }: SessionState): HandoffItem[] {
   const resolved = patterns.filter((note) => {
     return note.type === "blocker" && note.resolved === true && note.project === project;
   });
-  return resolved.slice(-MOST_RESOLVED).map(({ content, sourceEntryId: entryId, timestamp, resolvedBy = entryId }) => {
+  return resolved.slice(-MAX_RESOLVED).map(({ content, sourceEntryId: entryId, timestamp, resolvedBy = entryId }) => {
     const sessionId = earlierWindow(earlier, entryId);
-    const item = { kind: "blocker" as const, text: content, entryId, timestamp };
-    return { ...itemView(sessionId === undefined ? item : { ...item, sessionId }, undefined), resolvedBy };
+    return { kind: "blocker", text: content, entryId, sessionId, at: instant(timestamp), resolvedBy };
   });
 }
 
-/** Transcripts of other tools may hold times that are none. */
+/** Transcripts of other tools may contain invalid times. */
 function instant(iso: string): number {
   const at = Date.parse(iso);
   return Number.isNaN(at) ? 0 : at;

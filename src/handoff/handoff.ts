@@ -1,8 +1,7 @@
 /**
- * The contract of the hand-off of one agent: captured from transcripts, kept per session key, offered to the
- * window after. The deterministic part is always there; nothing here needs a model, a hook or a process
- * that ended well. Nothing here may keep a person from an answer: what happens in the background is logged when it
- * fails, and whoever asks for something on the way of a turn waits for a limited time only.
+ * The hand-off of one agent: captured from transcripts, stored per session key, offered to the next window. It needs no
+ * model, no hook and no clean end of a process, and it never keeps a person from an answer: failures in the background
+ * are only logged, and a turn waits for a limited time.
  */
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
@@ -10,103 +9,74 @@ import type { Remarks } from "./render.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
 
 export interface Handoff {
-  /**
-   * Reads what was said since the last capture and brings the state up to date. Undefined when there is
-   * nothing to hand over: nothing was said, or the person turned it off for this session.
-   */
+  /** Reads new messages and updates the state. Undefined if there is nothing to hand over, or it is off. */
   capture(target: CaptureTarget, reason: CaptureReason): Promise<SessionState | undefined>;
-  /** As it is kept, expired or not; a state that is damaged is rebuilt first. */
+  /** The stored state, expired or not. A damaged one is made again first. */
   get(sessionKey: string): Promise<SessionState | undefined>;
-  /** Newest first. With `cleared` also what a person wanted forgotten: of that only the place is left. */
+  /** Newest first. `cleared` includes cleared ones, which have no content. */
   list(options?: { cleared?: boolean }): Promise<SessionState[]>;
-  /** What the repo says now about the lines of a state; none for most. Never fails, and takes 1.5 s at most. */
+  /** Compares the lines of a state with the repo. Never fails, and takes at most 1.5 s. */
   verify(state: SessionState): Promise<Remarks>;
-  /** What is worked on in a session, as it is now. */
+  /** The current project of a session. */
   projectOf(entry: SessionEntry): Promise<string>;
-  /**
-   * Runs what takes the beginning of a session's transcript away, and knows afterwards what it knew before. Nothing
-   * of the hand-off keeps it from being run.
-   */
+  /** Runs `shorten`, which removes the beginning of a transcript, and keeps the state valid. */
   keepThrough: <T>(sessionKey: string, shorten: () => Promise<T>) => Promise<T>;
-  /** Forgets what was captured up to now, for good. False when there was nothing. */
+  /** Clears everything up to now, for good. False if there was nothing. */
   clear(sessionKey: string): Promise<boolean>;
-  /** A session with these windows was deleted, and its state with it: the files forget them as well, soon. */
+  /** Removes these windows of a deleted session from the files, in the background. */
   forgetDeleted(windows: readonly Window[]): void;
 
-  /** False for nearly every turn, at once: what it is told was decided, and nobody has to wait for `offer`. */
+  /** False for nearly every turn: `offer` would have nothing. */
   mayOffer(request: OfferRequest): boolean;
-  /**
-   * What a turn of this session is to be told; undefined for most turns. It is offered once per window and
-   * once after a compaction. Captures the window before, if nobody has.
-   */
+  /** The hand-off for a turn: once per window, and once after each compaction. Captures the previous window if needed. */
   offer(request: OfferRequest): Promise<Offer | undefined>;
-  /**
-   * What a turn is to be told once its conversation has been shortened, asked for before it is. Nothing is decided by
-   * that: the conversation may not be shortened after all.
-   */
+  /** The hand-off for a turn whose conversation may be compacted. Decides nothing. */
   offerAhead(request: Pick<OfferRequest, "sessionKey" | "entry">): Promise<Offer | undefined>;
-  /**
-   * What a session of Claude Code is to be told as it begins: what the newest one that has ended in the same repo
-   * left, captured now if nobody has; after a compaction or a resume what it left itself.
-   */
+  /** The hand-off of the newest ended Claude Code session in the repo, for a new one. Captures it if needed. */
   offerNative(request: NativeOfferRequest): Promise<Offer | undefined>;
-  /** The offer is on disk where the engine reads it, or was handed to Claude Code. */
+  /** The engine or Claude Code has received the offer. */
   markOffered(offer: Offer): Promise<void>;
-  /**
-   * The next turn gets the state of the session, offered before or not. An expired one only by its name: its
-   * project, or the first characters of its session id.
-   */
+  /** Gives the state to the next turn. An expired one needs a name: its project, or a prefix of its session id. */
   resume(sessionKey: string, name?: string): Promise<ResumeAnswer>;
 
-  /** Counts; captures in the background when it is time. Never throws. */
+  /** Counts messages and captures in the background. Never throws. */
   turnEnded(turn: EndedTurn): void;
-  /** What turns left uncaptured, for a process that ends: within the time given. */
+  /** Captures sessions with uncaptured turns, at the end of a process. Returns how many were captured in time. */
   captureOpen(reason: CaptureReason, withinMs: number): Promise<number>;
-  /**
-   * After the fact: sessions that were used since their last capture, and native ones that have ended; and whatever
-   * deleted ones have left is forgotten. For the start of a process; never fails, and takes no longer than a few seconds.
-   */
+  /** Captures sessions and ended native ones that no process captured, and forgets deleted ones. Never fails. */
   recover(): Promise<number>;
-  /** Background work that has begun is done. */
+  /** Waits for background work. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 export type CaptureTarget =
-  /**
-   * One of Holdfast's sessions. The entry decides the window; left out: the newest. With `sessionId` only
-   * while that is the session's window.
-   */
+  /** `entry` selects the window. Default: the newest. `sessionId`: only if that is the session's window. */
   | { kind: "session"; sessionKey: string; entry?: SessionEntry | undefined; sessionId?: string | undefined }
-  /** One of Claude Code's. Its key is `nativeSessionKey(agentId, sessionId)`. */
+  /** A session of Claude Code. Its key is `nativeSessionKey(agentId, sessionId)`. */
   | { kind: "native"; sessionId: string; transcriptPath: string; cwd: string };
 
 export interface OfferRequest {
   sessionKey: string;
-  /** As the turn begins; its window may just have been opened. */
+  /** At the beginning of the turn, which may have opened a new window. */
   entry: SessionEntry;
-  /** The session began with this turn: there was no window before. Left out: it is looked up. */
+  /** This turn began the session. Default: looked up. */
   isFirst?: boolean;
 }
 
 export interface NativeOfferRequest {
-  /** The session that begins, as Claude Code tells its hooks. */
+  /** The new session. */
   sessionId: string;
   cwd: string;
-  source: "startup" | "resume" | "clear" | "compact";
-  /** Its own transcript, if it has one. */
-  transcriptPath?: string;
-  /** How long looking things up in the repo may take. Default 1,500. */
-  budgetMs?: number;
 }
 
-/** Of a native session, `sessionKey` is that of the state, and `sessionId` the session that is told. */
+/** For a native session, `sessionKey` is that of the state, and `sessionId` the session that receives it. */
 export interface Offer {
   sessionKey: string;
   sessionId: string;
   compactions: number;
   state: SessionState;
-  /** For the engine: at most 1,500 tokens and 9,000 characters, delimited, disarmed. */
+  /** For the engine: delimited, at most 1,500 tokens and 9,000 characters. */
   text: string;
 }
 
@@ -124,7 +94,11 @@ export interface EndedTurn {
   timedOut: boolean;
 }
 
-/** The key under which the state of a native session is kept. */
+/** The key of a native session's state. */
 export function nativeSessionKey(agentId: string, sessionId: string): string {
   return `agent:${agentId}:claude-code:${sessionId}`;
+}
+
+export function isNativeState({ agentId, sessionKey }: Pick<SessionState, "agentId" | "sessionKey">): boolean {
+  return sessionKey.startsWith(nativeSessionKey(agentId, ""));
 }

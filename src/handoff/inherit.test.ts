@@ -14,7 +14,7 @@ async function leave(stage: HandoffHome): Promise<SessionState | undefined> {
   return await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new");
 }
 
-/** A window of work, which is told to a second one in which this is said. */
+/** A window of work, whose hand-off a second window with these messages received. */
 async function secondWindow(stage: HandoffHome, said: readonly string[]): Promise<SessionState | undefined> {
   await stage.open();
   await stage.say(WORK);
@@ -100,7 +100,7 @@ it("cleared and expired items are not passed on", async () => {
   await stage.say(["We decided to keep the old chart for staging."]);
   const late = await leave(stage);
   expect(textsOf(late, "blocker")).toEqual([]);
-  expect(late).not.toHaveProperty("earlier");
+  expect(late).toMatchObject({ earlier: undefined });
 });
 
 it("captures in pieces and at once give the same result", async () => {
@@ -163,7 +163,7 @@ it("only its own project finishes an item, not another one", async () => {
   expect(text).toContain("use Postgres for the ledger");
 });
 
-/** What the first message is told after `/new` and `/project`. */
+/** The hand-off of the first message after `/new` and `/project`. */
 async function toldNext(stage: HandoffHome, project: string): Promise<string> {
   await leave(stage);
   stage.fixture.clock.advance(60_000);

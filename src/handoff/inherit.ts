@@ -1,43 +1,46 @@
 /**
- * What a window has from the one before it. It was told what was open there, and whoever says no more than
- * "go on" has finished none of it: its own hand-off begins with that, as if the conversation had not been
- * interrupted. What is done, called off or decided otherwise in the meantime leaves it like anything else.
+ * Open lines that a window takes over from the previous one, as if the conversation had not been interrupted. They
+ * stay until the window finishes, cancels or changes them.
  */
-import type { PreviousState } from "./extract/extract.ts";
+import { nothingCarried } from "./digest.ts";
+import type { ExtractState } from "./extract.ts";
+import { earlierWindow } from "./items.ts";
+import { judge } from "./judge/judge.ts";
 import { isExpired, isSubstantial, isTellable } from "./kept-state.ts";
-import type { InheritedLine, SessionState, SummaryItem, SummaryKind } from "./state.ts";
-
-/** The windows of entries that are not in the window itself. */
-export type EarlierEntries = Readonly<Record<string, string>>;
+import type { CarriedState, InheritedLine, SessionState, SummaryKind } from "./state.ts";
 
 export interface Inheritance {
-  state: PreviousState;
-  earlier: EarlierEntries;
+  state: ExtractState;
+  /** Window ids by entry id. */
+  earlier: Readonly<Record<string, string>>;
 }
 
-/** What nobody has finished or mentioned for so long is not handed on once more. */
-const LONGEST_MS = 7 * 24 * 3_600_000;
+/** A line that is neither finished nor mentioned for this long is dropped. */
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
 
-/** Kinds that a window hands on; what was done stays with its window. */
+/** Accomplishments stay with their window. */
 const HANDED_ON: ReadonlySet<SummaryKind> = new Set(["in-progress", "blocker", "decision", "next-step"]);
 
-/** `from`: of another window, which was over when something was first said in this one. Undefined: nothing. */
-export async function inherit(from: SessionState | undefined, begunAt: string): Promise<Inheritance | undefined> {
+/** Undefined if `from`, the state of the previous window, expired before this window began, or overlaps with it. */
+export function inherit(from: SessionState | undefined, begunAt: string): Inheritance | undefined {
   const began = Date.parse(begunAt);
   if (from === undefined || !isTellable(from) || isExpired(from, began)) return undefined;
   if (Date.parse(from.lastMessageAt) > began) return undefined;
-  const inherited = (await linesOfAll(from)).filter(({ timestamp }) => !(began - Date.parse(timestamp) > LONGEST_MS));
-  const { nothingCarried } = await import("./digest.ts");
+  const inherited = linesOfAll(from).filter(({ timestamp }) => !(began - Date.parse(timestamp) > MAX_AGE_MS));
   const { items, summary, mode, lastMessageAt } = from;
   const carried = { ...nothingCarried(), inherited };
-  const state = { patterns: [], items, summary, mode, carried, lastMessageIndex: 0, lastMessageAt };
-  const windowOf = (entryId: string): string => earlierWindow(from.earlier, entryId) ?? from.previousSessionId;
-  return { state, earlier: Object.fromEntries(entriesOf(state).map((id) => [id, windowOf(id)])) };
+  const windows = inherited.map(({ entryId }): [string, string] => [
+    entryId,
+    earlierWindow(from.earlier, entryId) ?? from.previousSessionId,
+  ]);
+  return {
+    state: { patterns: [], items, summary, mode, carried, lastMessageIndex: 0, lastMessageAt },
+    earlier: Object.fromEntries(windows),
+  };
 }
 
-/** Not of the project alone that was worked on last: what is open in another waits for its own windows. */
-async function linesOfAll({ carried, project, items }: SessionState): Promise<InheritedLine[]> {
-  const { judge } = await import("./judge/judge.ts");
+/** The lines of all projects. */
+function linesOfAll({ carried, project, items }: SessionState): InheritedLine[] {
   return Array.from(new Set([...carried.open.toReversed(), project])).flatMap((one) => {
     const lines = one === project ? items : judge(carried, { project: one });
     return lines
@@ -52,34 +55,21 @@ async function linesOfAll({ carried, project, items }: SessionState): Promise<In
   });
 }
 
-/** Only what the state still speaks of. */
-export function stillEarlier(earlier: EarlierEntries, state: Pick<PreviousState, "carried">): EarlierEntries {
-  const spoken = new Set(entriesOf(state));
-  return Object.fromEntries(Object.entries(earlier).filter(([entryId]) => spoken.has(entryId)));
+/** The windows of lines that are still inherited. */
+export function stillEarlier(
+  earlier: SessionState["earlier"],
+  { inherited }: CarriedState,
+): SessionState["earlier"] | undefined {
+  const entries = new Set(inherited.map(({ entryId }) => entryId));
+  const left = Object.entries(earlier ?? {}).filter(([entryId]) => entries.has(entryId));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-function entriesOf({ carried }: Pick<PreviousState, "carried">): string[] {
-  return carried.inherited.map(({ entryId }) => entryId);
-}
-
-/** Ids of other tools can be anything, also what every object has a member of. */
-export function earlierWindow(earlier: EarlierEntries | undefined, entryId: string): string | undefined {
-  return earlier !== undefined && Object.hasOwn(earlier, entryId) ? earlier[entryId] : undefined;
-}
-
-/** Lines that come from earlier windows say so. */
-export function withWindows(items: readonly SummaryItem[], earlier: EarlierEntries | undefined): SummaryItem[] {
-  return items.map((item) => {
-    const sessionId = earlierWindow(earlier, item.entryId);
-    return sessionId === undefined ? item : { ...item, sessionId };
-  });
-}
-
-/** Something to go on with that is not all inherited; whoever goes on with what was told makes it their own. */
+/** Has something to continue that is not only inherited. */
 export function isSubstantialItself(state: SessionState): boolean {
   const { goesOn, isAbout, open } = state.carried;
   if (goesOn === true) return isSubstantial(state);
-  // Greetings and "where were we?" leave nothing of their own, whatever the agent answers.
+  // Greetings and "where were we?" add nothing, whatever the agent answers.
   if (isAbout !== true) return false;
   if (hasFinished(state)) return isSubstantial(state);
   const own = state.items.filter(({ sessionId }) => sessionId === undefined);
@@ -87,7 +77,7 @@ export function isSubstantialItself(state: SessionState): boolean {
   return isSubstantial({ items: own, carried: { ...state.carried, open: others } });
 }
 
-/** Something that was handed on to this window is over by now. */
+/** An inherited line of the project is gone. */
 function hasFinished({ carried, items, project }: SessionState): boolean {
   return carried.inherited.some((line) => {
     if (line.project !== project) return false;

@@ -1,64 +1,44 @@
 /**
- * A state as it lies in the store: sealed with a checksum on the way in, looked at before it is believed on
- * the way out. What another program, a version of tomorrow or a torn write left there is nobody's state.
+ * A state in the store: sealed with a checksum when it is written and checked when it is read. A state of another
+ * program or version, or one that was edited or torn, is not used.
  */
 import { nodeCrypto } from "../base/builtin.ts";
 import { isRecord } from "../base/json-record.ts";
-import { STATE_VERSION, SUMMARY_KINDS, type SessionState, type SummaryItem } from "./state.ts";
+import { isLine } from "./items.ts";
+import { STATE_VERSION, type SessionState } from "./state.ts";
 
-export type UnsealedState = Omit<SessionState, "checksum">;
-
-export function sealState(state: UnsealedState | SessionState): SessionState {
+export function sealState(state: Omit<SessionState, "checksum">): SessionState {
   const rest: Partial<SessionState> = { ...state };
   delete rest.checksum;
-  return { ...(rest as UnsealedState), checksum: checksumOf(rest) };
+  return { ...state, checksum: checksumOf(rest) };
 }
 
-/** Undefined for what is no state of this version, or not the one that was sealed. */
+/** Undefined if it is not a state of this version, or not as it was sealed. */
 export function readState(kept: unknown): SessionState | undefined {
   if (!isRecord(kept) || kept["version"] !== STATE_VERSION) return undefined;
   const { checksum, ...rest } = kept;
   return checksum === checksumOf(rest) ? (kept as unknown as SessionState) : undefined;
 }
 
-/** Whoever changes a state may forget what was read, not what a person wanted to be forgotten. */
+/** Also from an invalid state: a cleared hand-off must not come back after an edit. */
 export function clearedAtOf(kept: unknown): string | undefined {
   const instant = isRecord(kept) ? kept["clearedAt"] : undefined;
   return typeof instant === "string" && !Number.isNaN(Date.parse(instant)) ? instant : undefined;
 }
 
-/** What is left of any project; its lines, `items`, are of one alone. */
-type LeftState = Pick<SessionState, "items" | "carried">;
-
-/** Something to go on with, in any project. */
-export function isSubstantial({ items, carried }: LeftState): boolean {
+/** Has something to continue, in any project. `items` are of one project. */
+export function isSubstantial({ items, carried }: Pick<SessionState, "items" | "carried">): boolean {
   return carried.open.length > 0 || items.some(isLine);
 }
 
-/** Of a section, not a mere fact. */
-export function isLine({ kind }: Pick<SummaryItem, "kind">): boolean {
-  return SECTION_KINDS.has(kind);
+/** Substantial and not cleared. */
+export function isTellable(state: Pick<SessionState, "items" | "carried" | "resumeAvailable">): boolean {
+  return state.resumeAvailable && isSubstantial(state);
 }
 
-const SECTION_KINDS: ReadonlySet<string> = new Set(SUMMARY_KINDS.filter((kind) => kind !== "topic"));
-
-export function isAnythingLeft({ items, carried }: LeftState): boolean {
-  return carried.open.length > 0 || items.some(isLine);
-}
-
-/** Whether there is anything that somebody could be told. What was cleared leaves only its place. */
-export function isTellable(state: LeftState & Pick<SessionState, "resumeAvailable">): boolean {
-  return state.resumeAvailable && isAnythingLeft(state);
-}
-
-/** Something to go on with is left, and no session was told of it yet. */
+/** Not offered to any session yet. */
 export function isOpenHandoff(state: SessionState, now: number): boolean {
-  return isTellable(state) && isSubstantial(state) && state.resumeOfferedAt === null && !isExpired(state, now);
-}
-
-/** What was worked on last comes first. */
-export function projectsIn({ carried }: LeftState): string[] {
-  return carried.open;
+  return isTellable(state) && state.resumeOfferedAt === null && !isExpired(state, now);
 }
 
 export function isExpired(state: Pick<SessionState, "expiresAt">, now: number): boolean {
@@ -67,20 +47,19 @@ export function isExpired(state: Pick<SessionState, "expiresAt">, now: number): 
 
 const RECENTLY_MS = 5 * 60_000;
 
-/** Offered so recently that it is offered again only if a person asks. */
+/** Offered so recently that only a person's request repeats it. */
 export function wasOffered({ resumeOfferedAt }: Pick<SessionState, "resumeOfferedAt">, now: number): boolean {
   if (resumeOfferedAt === null) return false;
-  // After the clock was set back, an offer may seem to come from the future.
+  // If the clock was set back, an offer seems to come from the future.
   return Math.abs(now - Date.parse(resumeOfferedAt)) < RECENTLY_MS;
 }
 
-/** Of the content, however the store orders its members. */
+/** Independent of the order of members, which a store may change. */
 function checksumOf(value: unknown): string {
-  return nodeCrypto().createHash("sha256").update(orderedJson(value)).digest("hex");
-}
-
-function orderedJson(value: unknown): string {
-  return JSON.stringify(ordered(value));
+  return nodeCrypto()
+    .createHash("sha256")
+    .update(JSON.stringify(ordered(value)))
+    .digest("hex");
 }
 
 function ordered(value: unknown): unknown {

@@ -1,33 +1,43 @@
-/** Kept states for whoever looks at them. One that is damaged, or tells about another text, is made anew first. */
-import { basename, isAbsolute, relative, sep } from "node:path";
+/** Stored states for readers. A state that is damaged or describes another transcript is made again first. */
+import { basename } from "node:path";
+import { isInside } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { projectsFolder } from "../claude/native/layout.ts";
+import type { HandoffConfig } from "../config/config.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
-import type { CaptureSource } from "./capture-source.ts";
-import { nativeSessionKey } from "./handoff.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { CaptureSource, Sources } from "./capture-source.ts";
+import type { Captures } from "./capture.ts";
+import { nativeIdOf } from "./find-handoff.ts";
 import { isTellable, readState } from "./kept-state.ts";
-import type { WindowParts } from "./previous-windows.ts";
+import { matchText } from "./next-state.ts";
 import type { SessionState } from "./state.ts";
 
-export interface KeptParts extends WindowParts {
+/** The parts of an agent's hand-off. */
+export interface HandoffParts {
+  agent: AgentHandle;
+  config: HandoffConfig;
+  sources: Sources;
+  captures: Captures;
+  /** Claude Code's folder. Optional: native transcripts are not read. */
   claudeHome?: string | undefined;
 }
 
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
-/** Undefined also for what was cleared. */
-export async function getState(parts: KeptParts, sessionKey: string): Promise<SessionState | undefined> {
+/** Undefined for a cleared state. */
+export async function getState(parts: HandoffParts, sessionKey: string): Promise<SessionState | undefined> {
   const key = canonicalSessionKey(sessionKey, parts.agent);
-  return await believed(parts, key, await parts.agent.store.handoffs.get(key));
+  const state = await confirmState(parts, key, await parts.agent.store.handoffs.get(key));
+  return state !== undefined && isTellable(state) ? state : undefined;
 }
 
-/** By the last message, newest first: an old conversation may have been captured a moment ago. */
-export async function listStates(parts: KeptParts, { cleared = false } = {}): Promise<SessionState[]> {
-  const kept = await parts.agent.store.handoffs.list({ limit: MOST_LISTED });
+/** By last message, newest first. Transcripts are compared only for damaged states. */
+export async function listStates(parts: HandoffParts, { cleared = false } = {}): Promise<SessionState[]> {
+  const kept = await parts.agent.store.handoffs.list({ limit: MAX_LISTED });
   const states: SessionState[] = [];
   for (const { key, state } of kept) {
-    // Looking into every transcript would cost too much: whoever wants one of them for sure asks for it.
-    const known = readState(state) ?? (await believed(parts, key, state).catch(unknown(parts, key)));
+    const known = readState(state) ?? (await repaired(parts, key, state));
     if (known !== undefined && (isTellable(known) || (cleared && known.clearedAt !== undefined))) states.push(known);
   }
   return states.toSorted(
@@ -35,51 +45,48 @@ export async function listStates(parts: KeptParts, { cleared = false } = {}): Pr
   );
 }
 
-function unknown({ agent }: KeptParts, sessionKey: string): (error: unknown) => undefined {
-  return (error) => {
-    agent.logger.warn("a damaged hand-off cannot be made anew", { sessionKey, error });
+async function repaired(parts: HandoffParts, sessionKey: string, kept: unknown): Promise<SessionState | undefined> {
+  try {
+    return await confirmState(parts, sessionKey, kept);
+  } catch (error) {
+    parts.agent.logger.warn("a damaged hand-off cannot be made again", { sessionKey, error });
     return undefined;
-  };
+  }
 }
 
-async function believed(parts: KeptParts, key: string, kept: unknown): Promise<SessionState | undefined> {
-  if (kept === undefined) return undefined;
+/** The stored state if it describes its transcript, otherwise a new one. */
+export async function confirmState(parts: HandoffParts, key: string, kept: unknown): Promise<SessionState | undefined> {
   const state = readState(kept);
-  const source = await sourceOf(parts, key, kept);
-  const isTrue = state !== undefined && (source === undefined || (await parts.captures.isTrue(state, source)));
-  const known = isTrue || source === undefined ? state : await parts.captures.capture(source, "found");
-  return known !== undefined && isTellable(known) ? known : undefined;
+  const source = kept === undefined ? undefined : await sourceOf(parts, key, kept);
+  if (source === undefined) return state;
+  if (state !== undefined && (await matchText(state, source)) !== "other") return state;
+  return await parts.captures.capture(source, "found");
 }
 
-/** The window that a kept state tells about, as far as what is kept can be trusted with its name. */
-export async function sourceOf(parts: KeptParts, key: string, kept: unknown): Promise<CaptureSource | undefined> {
+/** The window of a stored state; the last one of the session if the state is damaged. */
+export async function sourceOf(parts: HandoffParts, key: string, kept: unknown): Promise<CaptureSource | undefined> {
   const { agent, sources } = parts;
-  if (isNativeKey(parts, key)) return await nativeSource(parts, key, kept);
+  if (nativeIdOf(agent, key) !== undefined) return await nativeSource(parts, key, kept);
   const entry = await agent.store.get(key);
   if (entry === undefined || entry.handoff === "off") return undefined;
-  const named = isRecord(kept) ? kept["previousSessionId"] : undefined;
   const windows = await agent.store.windows(key);
-  const window = windows.find(({ sessionId }) => sessionId === named) ?? windows.at(-1);
+  const state = readState(kept);
+  const window =
+    state === undefined ? windows.at(-1) : windows.find(({ sessionId }) => sessionId === state.previousSessionId);
   return window === undefined ? undefined : await sources.ofWindow(entry, window);
 }
 
-export function isNativeKey({ agent }: KeptParts, key: string): boolean {
-  return key.startsWith(`${canonicalSessionKey(nativeSessionKey(agent.agentId, ""), agent)}:`);
-}
-
+/** Unchecked: an edited record must not lead to a file outside Claude Code's folder. */
 async function nativeSource(
-  { sources, claudeHome }: KeptParts,
+  { sources, claudeHome }: HandoffParts,
   key: string,
   kept: unknown,
 ): Promise<CaptureSource | undefined> {
-  const place = isRecord(kept) ? kept["transcript"] : undefined;
-  const path = isRecord(place) ? place["file"] : undefined;
-  const cwd = isRecord(kept) ? kept["cwd"] : undefined;
-  if (typeof path !== "string" || typeof cwd !== "string" || claudeHome === undefined) return undefined;
-  // What is kept may have been changed: it must not lead to any other file.
-  const below = relative(projectsFolder(claudeHome), path);
+  if (!isRecord(kept) || !isRecord(kept["transcript"]) || claudeHome === undefined) return undefined;
+  const { cwd, transcript } = kept;
+  const path = transcript["file"];
+  if (typeof path !== "string" || typeof cwd !== "string") return undefined;
   const sessionId = basename(path, ".jsonl");
-  if (below.startsWith(`..${sep}`) || isAbsolute(below) || !key.endsWith(`:${sessionId.toLowerCase()}`))
-    return undefined;
+  if (!isInside(projectsFolder(claudeHome), path) || !key.endsWith(`:${sessionId.toLowerCase()}`)) return undefined;
   return await sources.of({ kind: "native", sessionId, transcriptPath: path, cwd });
 }

@@ -1,9 +1,9 @@
 /**
- * Whether a line that a model wrote is supported by the entry that it names: it says nothing that the entry does not
- * say, and not the opposite. Strict, in any language: a good line that is dropped costs little, an invented one much.
+ * Checks whether an entry supports a model's line: the line adds nothing and does not say the opposite. Strict, in any
+ * language: a dropped good line costs little, an invented one much.
  */
 
-/** Code, addresses, paths, options, identifiers and numbers: what somebody would look up or run. */
+/** Code, addresses, paths, options, identifiers and numbers. */
 const FACT =
   /`[^`]{1,200}`|\bhttps?:\/\/\S+|[\w@~.-]*\/[\w@./-]+|(?<!\S)-{1,2}[a-z][\w-]*|\b\w+[._]\w+\b|\b[a-z]+[A-Z]\w*|#\d+|\b\w*\d[\w.,:%-]*|\B@\w+/g;
 const CAPITALIZED = /\p{Lu}[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}'’-]+/gu;
@@ -34,7 +34,7 @@ export function supportFor(line: string, entry: string): string | undefined {
   return isSameSense(line, wanted, entry) ? bestSentence(wanted, entry) : undefined;
 }
 
-/** What the entry says only in negated clauses needs a negation in the line, and a negation needs such a clause. */
+/** Words that the entry only negates need a negation in the line, and a negation in the line needs such a word. */
 function isSameSense(line: string, wanted: ReadonlySet<string>, entry: string): boolean {
   const clauses = entry.split(CLAUSE_END);
   const denied = wordsOf(clauses.filter((clause) => NEGATION.test(clause)).join("\n"));

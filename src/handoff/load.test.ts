@@ -16,7 +16,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
     const { handoff, calls } = counted(stage);
     const request = { sessionKey: KEY, entry: await stage.open(), isFirst: true };
     await stage.say(["Good morning."]);
-    // There is nothing that could be read.
+    // Without a transcript, reading it would fail.
     rmSync(transcriptPath(stage.agent, request.entry));
     expect(handoff.mayOffer(request)).toBe(true);
     expect(await handoff.offer(request)).toBeUndefined();
@@ -62,7 +62,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
     await stage.handoff.resume(KEY);
     expect(stage.handoff.mayOffer(request)).toBe(true);
     const asked = await stage.offer();
-    // As long as nobody has it, it is due.
+    // It is due until it is marked as offered.
     expect(await stage.offer()).toBeDefined();
     if (asked !== undefined) await stage.handoff.markOffered(asked);
     expect(await stage.offer()).toBeUndefined();
@@ -82,7 +82,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
       if (call !== "handoffs.update" || held++ > 0) return;
       await slow.promise;
     });
-    // Stands still where it would keep what it found.
+    // It hangs before it stores its state.
     handoff.turnEnded({ sessionKey: KEY, messages: 20, largestToolResult: 0, timedOut: false });
     await expect.poll(() => held).toBe(1);
     await stage.next();
@@ -121,7 +121,7 @@ describe("the files", () => {
     await stage.say(["We decided to rotate the keys every month."]);
     await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     await handoff.settled();
-    // What was noted is only added to; all states are never read again.
+    // New notes are appended, and the other states are not read again.
     expect(inode(day)).toBe(before[2]);
     expect(calls.filter((call) => call === "handoffs.list")).toHaveLength(1);
     await handoff.close();

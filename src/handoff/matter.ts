@@ -1,4 +1,4 @@
-/** What a sentence is about: its telling words, and how far two sentences share them. In any language. */
+/** The matter of a sentence, as its telling words, and the overlap of two sentences. Works in any language. */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../base/package.ts";
 
@@ -6,13 +6,13 @@ export type Matter = ReadonlySet<string>;
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}_./:@#-]*[\p{L}\p{N}_]|\p{Lo}/gu;
 const HAN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
-const LEAST_LENGTH = 3;
+const MIN_LENGTH = 3;
 
 export function matterOf(text: string): Matter {
   const found = new Set<string>();
   for (const word of text.toLowerCase().match(WORD) ?? []) {
     if (HAN.test(word)) for (let at = 0; at + 1 < word.length; at += 1) found.add(word.slice(at, at + 2));
-    else if (word.length >= LEAST_LENGTH && !isCommon(word)) found.add(stem(word));
+    else if (word.length >= MIN_LENGTH && !isCommon(word)) found.add(stem(word));
   }
   return found;
 }
@@ -25,7 +25,7 @@ export function overlap(a: Matter, b: Matter, least = 1): number {
   return small.size === 0 || common < Math.min(least, small.size) ? 0 : common / small.size;
 }
 
-/** Enough for "retries" and "retry", "logged" and "logging" to meet. */
+/** Makes "retries" and "retry", "logged" and "logging" equal. */
 function stem(word: string): string {
   if (word.length <= 4 || /[^\p{L}]/u.test(word)) return word;
   return word.replace(/(?:ies|ied|ying|y)$/, "i").replace(/(?:ing|ed|es|s|er|ion|en|e)$/, "");
@@ -33,7 +33,7 @@ function stem(word: string): string {
 
 let common: ReadonlySet<string> | undefined;
 
-/** Function words, and words that fit any matter. */
+/** Function words and words without a specific meaning. */
 function isCommon(word: string): boolean {
   common ??= readCommon();
   return common.has(word);

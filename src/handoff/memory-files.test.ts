@@ -21,7 +21,7 @@ describe("memory files about a project", () => {
     expect(await relatedMemoryFiles(folder.path, { project: "shop-floor", agentId: "main" })).toHaveLength(5);
   });
 
-  it("are not found without a project or folder, or behind a link", async () => {
+  it("are not found without a project or folder, or through a link", async () => {
     await using folder = await temporaryFolder();
     mkdirSync(folder.join("a", "memory"), { recursive: true });
     writeFileSync(folder.join("secret.md"), "general shop");

@@ -1,6 +1,6 @@
 /**
- * Which memory files of a workspace speak of a project: their names only, for an agent that wants to read
- * on. A bounded look at the newest ones; a link is not followed, it may lead into another agent's workspace.
+ * Names of a workspace's memory files that mention a project. Only the newest files are searched, and links are not
+ * followed, because they may lead into another agent's workspace.
  */
 import { lstat, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,11 +9,11 @@ import { isActiveProject } from "./project.ts";
 import type { SessionState } from "./state.ts";
 
 const FOLDER = "memory";
-const MOST_FILES = 200;
-const MOST_NAMES = 5;
-const MOST_BYTES = 64 * 1024;
+const MAX_FILES = 200;
+const MAX_NAMES = 5;
+const MAX_BYTES = 64 * 1024;
 
-/** Newest first. Nothing when the project is none, or nothing can be read. */
+/** Newest first. Empty without a project. */
 export async function relatedMemoryFiles(
   workspace: string,
   { project, agentId }: Pick<SessionState, "project" | "agentId">,
@@ -21,10 +21,10 @@ export async function relatedMemoryFiles(
   if (!isActiveProject(project)) return [];
   const related: string[] = [];
   const isAgentsName = project.toLowerCase() === agentId.toLowerCase();
-  const isNamedIn = wordFinder(project, () => true);
-  const isMeantIn = isAgentsName ? wordFinder(project, isCalledProject) : isNamedIn;
+  const isNamedIn = nameFinder(project, false);
+  const isMeantIn = nameFinder(project, isAgentsName);
   for (const name of await newestFiles(workspace)) {
-    if (related.length === MOST_NAMES) break;
+    if (related.length === MAX_NAMES) break;
     if (isNamedIn(name) || isMeantIn(withoutKeys(await beginning(join(workspace, name))))) related.push(name);
   }
   return related;
@@ -35,9 +35,9 @@ async function newestFiles(workspace: string): Promise<string[]> {
   const names = entries
     .filter((entry) => entry.isFile() && entry.name.endsWith(".md"))
     .map(({ name }) => `${FOLDER}/${name}`)
-    // They begin with their day.
+    // Their names begin with the day.
     .sort((a, b) => (a < b ? 1 : -1))
-    .slice(0, MOST_FILES);
+    .slice(0, MAX_FILES);
   return ["MEMORY.md", ...names];
 }
 
@@ -45,41 +45,25 @@ async function beginning(path: string): Promise<string> {
   try {
     if (!(await lstat(path)).isFile()) return "";
     await using handle = await open(path, "r");
-    const bytes = Buffer.alloc(MOST_BYTES);
-    const { bytesRead } = await handle.read(bytes, 0, MOST_BYTES, 0);
+    const bytes = Buffer.alloc(MAX_BYTES);
+    const { bytesRead } = await handle.read(bytes, 0, MAX_BYTES, 0);
     return bytes.subarray(0, bytesRead).toString("utf8");
   } catch {
     return "";
   }
 }
 
-/** Notes often say which session they come from, and its key names agent, channel and people: no project. */
+/** Notes often contain session keys, which name an agent, a channel and people, not a project. */
 function withoutKeys(text: string): string {
   return text.replace(/\bagent:\S+/gi, "");
 }
 
-/** As a word of its own: "api" is not in "rapid". */
-function wordFinder(project: string, isMeant: (before: string, behind: string) => boolean): (text: string) => boolean {
-  const name = project.toLowerCase();
-  return (text) => {
-    const lower = text.toLowerCase();
-    for (let at = lower.indexOf(name); at !== -1; at = lower.indexOf(name, at + 1)) {
-      const end = at + name.length;
-      if (isWordPart(lower[at - 1]) || isWordPart(lower[end])) continue;
-      if (isMeant(lower.slice(Math.max(0, at - NEAR), at), lower.slice(end, end + NEAR))) return true;
-    }
-    return false;
-  };
-}
-
-const NEAR = 20;
-
-/** The bare name of an agent means the agent, or just a word such as "main"; a heading or "project main" does not. */
-function isCalledProject(before: string, behind: string): boolean {
-  if (/\b(?:project|repo|repository|folder)[^\p{L}\p{N}\n]{1,5}$/u.test(before)) return true;
-  return /(?:^|\n)#+ $/.test(before) && /^\s*(?:\n|$)/.test(behind);
-}
-
-function isWordPart(character: string | undefined): boolean {
-  return character !== undefined && /[\p{L}\p{N}]/u.test(character);
+/** Finds the name as a word: "api" is not in "rapid". */
+function nameFinder(project: string, isAgentsName: boolean): (text: string) => boolean {
+  const name = project.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+  const word = String.raw`(?<![\p{L}\p{N}])${name}(?![\p{L}\p{N}])`;
+  // An agent's name alone means the agent, or is a common word like "main".
+  const called = String.raw`\b(?:project|repo|repository|folder)[^\p{L}\p{N}\n]{1,5}${word}|^#+ ${name}[^\S\n]*$`;
+  const pattern = new RegExp(isAgentsName ? called : word, "imu");
+  return (text) => pattern.test(text);
 }

@@ -46,7 +46,7 @@ describe("a model", () => {
     expect(stage.log.join("")).not.toContain("Redis");
   });
 
-  it("is asked once for what was said, and its lines stay until more is said", async () => {
+  it("is asked once for the same messages, and its lines stay until there are new ones", async () => {
     const { model, requests } = modelThatWrites(LINES);
     await using stage = await createHandoffHome("sqlite", { modelFor: () => model });
     await stage.open();
@@ -101,7 +101,7 @@ describe("a model", () => {
     expect(ownLines(await stage.handoff.get(KEY))).toHaveLength(LINES.length);
   });
 
-  it("that fails or hangs changes nothing, and nobody waits for it", async () => {
+  it("that fails or hangs changes and delays nothing", async () => {
     const { promise: answer, reject: fail } = Promise.withResolvers<never>();
     const model: LanguageModel = { provider: "test", model: "broken", generateText: async () => await answer };
     await using stage = await createHandoffHome("sqlite", { modelFor: () => model });
@@ -117,7 +117,7 @@ describe("a model", () => {
     expect(stage.log.join("")).toContain("no model wrote a hand-off");
   });
 
-  it("brings nothing back that was cleared meanwhile, and is not told of it later", async () => {
+  it("brings back nothing that was cleared meanwhile, and does not get it later", async () => {
     const { model, requests, release } = modelThatWrites(LINES, { held: true });
     await using stage = await createHandoffHome("sqlite", { modelFor: () => model });
     await stage.open();

@@ -1,18 +1,16 @@
 /**
- * Lets a model write the lines of a hand-off when a window has ended or is compacted, in the background: nobody waits
- * for it, one request runs at a time, and its failure changes nothing. Its lines replace those that words were matched
- * for, never the facts and never what the window inherited.
+ * Lets a model write the lines of a hand-off when a window ends or is compacted, in the background. One request runs at
+ * a time, and a failure changes nothing. The model's lines replace detected ones, never facts or inherited lines.
  */
+import { HoldfastError, errorMessage } from "../base/errors.ts";
 import { randomIds } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
 import { printableLine } from "../base/text.ts";
 import type { LanguageModel } from "../models/language-model.ts";
 import type { CaptureSource } from "./capture-source.ts";
 import type { Captures } from "./capture.ts";
-import { summaryOf } from "./extract/summary.ts";
-import { withModelItems } from "./model-items.ts";
-import { type ModelLines, askForLines } from "./model-lines.ts";
+import { summaryOf, withModelItems } from "./items.ts";
+import { askForLines } from "./model-lines.ts";
 import { isActiveProject } from "./project.ts";
 import { readNative } from "./read/read-native.ts";
 import { readSession } from "./read/read-session.ts";
@@ -21,13 +19,12 @@ import { createWorkQueue } from "./work-queue.ts";
 
 export interface ModelLayer {
   captured(state: SessionState): void;
-  /** Everything is asked and answered; what would have been asked soon is asked now. */
   settled(): Promise<void>;
   stop(): void;
 }
 
 export interface ModelLayerOptions {
-  /** The model for a session. Undefined: none may be asked. */
+  /** The model for a session. Undefined: no model may be asked. */
   modelFor: (state: SessionState) => LanguageModel | undefined;
   timeoutSeconds: number;
   logger: Logger;
@@ -36,7 +33,7 @@ export interface ModelLayerOptions {
 }
 
 const WINDOW_ENDS: ReadonlySet<CaptureReason> = new Set(["new", "reset", "daily", "idle", "compaction", "ended"]);
-/** A person may wait for the same model meanwhile, for example while it saves its memory before `/new`. */
+/** A person may use the same model meanwhile, for example while it saves its memory before `/new`. */
 const DELAY_MS = 5_000;
 /** A shorter conversation needs no summary. */
 const MIN_MESSAGES = 4;
@@ -45,33 +42,29 @@ export function createModelLayer(options: ModelLayerOptions): ModelLayer {
   const { modelFor, timeoutSeconds, logger, captures } = options;
   const stopping = new AbortController();
   const queue = createWorkQueue<SessionState>({
+    delayMs: DELAY_MS,
     work: async (sessionKey, state) => {
       const model = modelFor(state);
       const messages = model === undefined ? [] : await messagesOf(options, state);
       if (model === undefined || messages.length === 0) return;
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
-      const lines = await askForLines(model, messages, { signal, ids: randomIds });
-      const work = workOf(model, lines, state);
-      const { dropped, items } = lines;
-      const cost = { costUsd: work.costUsd, ...lines.answer.usage };
+      const { items, dropped, answer } = await askForLines(model, messages, { signal, ids: randomIds });
+      const { lastMessageIndex, project } = state;
+      const { costUsd, usage } = answer;
+      const work = { name: `${model.provider}/${model.model}`, costUsd, lastMessageIndex, project, items };
+      const cost = { costUsd, ...usage };
       logger.info("a model wrote a hand-off", { sessionKey, model: work.name, lines: items.length, dropped, ...cost });
       if (!stopping.signal.aborted) await captures.change(sessionKey, (now) => withLines(now, state, work));
     },
     onError: (sessionKey, error) => {
       const reason = printableLine(errorMessage(error), 200);
-      const level = isNoModelAtHand(error) ? "debug" : "warn";
-      logger[level]("no model wrote a hand-off; it stays as it was captured", { sessionKey, reason });
+      const isNoModel = error instanceof HoldfastError && error.code === "claude-not-found";
+      logger[isNoModel ? "debug" : "warn"]("no model wrote a hand-off; it stays as it was captured", {
+        sessionKey,
+        reason,
+      });
     },
   });
-
-  const waiting = new Map<string, SessionState>();
-  let timer: NodeJS.Timeout | undefined;
-  const askNow = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    for (const [sessionKey, state] of waiting) queue.put(sessionKey, state);
-    waiting.clear();
-  };
 
   return {
     captured(state) {
@@ -79,24 +72,14 @@ export function createModelLayer(options: ModelLayerOptions): ModelLayer {
       const isOver = WINDOW_ENDS.has(reason) && lastMessageIndex >= MIN_MESSAGES && isActiveProject(project);
       const isSmallTalk = mode === "chat" && items.length === 0;
       if (!isOver || isSmallTalk || model?.lastMessageIndex === lastMessageIndex) return;
-      waiting.set(state.sessionKey, state);
-      timer ??= setTimeout(askNow, DELAY_MS).unref();
+      queue.put(state.sessionKey, state);
     },
-    async settled() {
-      askNow();
-      await queue.settled();
-    },
+    settled: async () => await queue.settled(),
     stop() {
-      clearTimeout(timer);
-      waiting.clear();
       stopping.abort();
       queue.stop();
     },
   };
-}
-
-function isNoModelAtHand(error: unknown): boolean {
-  return error instanceof HoldfastError && error.code === "claude-not-found";
 }
 
 /** Of the state's project, and nothing from before the person cleared the hand-off. */
@@ -111,12 +94,7 @@ async function messagesOf({ sourceOf }: ModelLayerOptions, state: SessionState):
   });
 }
 
-function workOf({ provider, model }: LanguageModel, { answer, items }: ModelLines, state: SessionState): ModelWork {
-  const { lastMessageIndex, project } = state;
-  return { name: `${provider}/${model}`, costUsd: answer.costUsd, lastMessageIndex, project, items };
-}
-
-/** Undefined if something was said or cleared since. */
+/** Undefined if the state changed since the request. */
 function withLines(now: SessionState, asked: SessionState, model: ModelWork): SessionState | undefined {
   const names = ["previousSessionId", "lastMessageIndex", "project", "clearedAt"] as const;
   if (names.some((name) => now[name] !== asked[name])) return undefined;

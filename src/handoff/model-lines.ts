@@ -1,14 +1,14 @@
 /**
- * The lines of a hand-off, written by a model. The conversation goes into the prompt as data, each entry with a random
- * id that no text in it can know. Every line of the answer names the entry that it comes from, and is dropped if that
- * entry does not support it. So a hostile conversation can at most repeat itself.
+ * Asks a model for the lines of a hand-off. The prompt contains the conversation as data, each entry with a random id
+ * that no text in it can know. Every line of the answer names its entry and is dropped if the entry does not support
+ * it. So a hostile conversation can only repeat itself.
  */
 import type { Ids } from "../base/ids.ts";
 import { printableLine } from "../base/text.ts";
 import type { LanguageModel, TextAnswer } from "../models/language-model.ts";
 import { answerObjects, plainText, quotedJson } from "../models/prompt-data.ts";
 import { supportFor } from "./line-support.ts";
-import { MODEL_KINDS } from "./model-items.ts";
+import { MODEL_KINDS } from "./items.ts";
 import type { ReadMessage, SummaryItem, SummaryKind } from "./state.ts";
 
 export interface ModelLines {

@@ -1,12 +1,14 @@
 /**
- * Claude Code's sessions that have ended, from its transcripts alone: no hook needs to have run. Sessions in
- * which Holdfast's own agents talk with people are left out: what those leave is for these people only.
+ * Finds ended Claude Code sessions from their transcripts alone, without a hook. Sessions in which Holdfast's agents
+ * talk with people are excluded: their hand-offs are only for these people.
  */
+import { readFileSync, readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isRecord, parseJson } from "../base/json-record.ts";
 import { readLines } from "../base/jsonl.ts";
 import { isHoldfastEntrypoint } from "../claude/attribution.ts";
+import type { RepoLocator } from "../claude/discovery/repo-locator.ts";
 import {
   listFolder,
   openNativeFile,
@@ -16,21 +18,48 @@ import {
 } from "../claude/native/layout.ts";
 import { readRunningSessions } from "../claude/native/running.ts";
 import type { CaptureTarget } from "./handoff.ts";
+import { repoPlace } from "./ready-offers.ts";
 
 export type NativeTarget = Extract<CaptureTarget, { kind: "native" }>;
 
 export interface EndedQuery {
   claudeHome: string;
-  /** Only sessions that were started in one of these folders, or below it. Left out: everywhere. */
+  /** Only sessions that were started in or below these folders. Default: all. */
   folders?: readonly string[];
-  /** Of those, only what began where this says so: names of folders tell too little. */
-  isHere?: (cwd: string) => boolean | Promise<boolean>;
-  /** Only those written to since (ms). */
+  /** Checks the folder that a session itself names, because names of project folders are ambiguous. */
+  isHere?: (cwd: string) => boolean;
+  /** Only sessions written to since (ms). */
   since: number;
-  /** The newest so many. */
   limit: number;
-  /** Not these sessions. */
+  /** Excluded session ids. */
   except?: readonly string[];
+}
+
+const MAX_IN_REPO = 3;
+
+/** The newest ended sessions in the repo of a folder, or in the folder itself if it is not in a repo. */
+export async function endedInRepo(
+  repos: RepoLocator,
+  cwd: string,
+  query: Pick<EndedQuery, "claudeHome" | "since" | "except">,
+): Promise<NativeTarget[]> {
+  const repo = repoPlace(repos, cwd);
+  const isHere = (other: string): boolean => repoPlace(repos, other) === repo;
+  return await findEndedSessions({ ...query, folders: repoFolders(repos, cwd), isHere, limit: MAX_IN_REPO });
+}
+
+/** The repo and its worktrees, from git's files. */
+function repoFolders(repos: RepoLocator, cwd: string): string[] {
+  const root = repos.repoOf(cwd);
+  if (root === undefined) return [repos.canonical(cwd)];
+  const worktree = repos.worktreeOf(repos.canonical(cwd)) ?? root;
+  const notes = join(root, ".git", "worktrees");
+  try {
+    const linked = readdirSync(notes).map((name) => dirname(readFileSync(join(notes, name, "gitdir"), "utf8").trim()));
+    return Array.from(new Set([root, worktree, ...linked.map((path) => repos.canonical(path))]));
+  } catch {
+    return Array.from(new Set([root, worktree]));
+  }
 }
 
 /** Newest first. */
@@ -52,19 +81,18 @@ export async function findEndedSessions(query: EndedQuery): Promise<NativeTarget
     if (targets.length === limit) break;
     const head = await readHead(path);
     if (head === undefined || isHoldfastEntrypoint(head.entrypoint)) continue;
-    if (isHere !== undefined && !(await isHere(head.cwd))) continue;
+    if (isHere?.(head.cwd) === false) continue;
     targets.push({ kind: "native", sessionId, transcriptPath: path, cwd: head.cwd });
   }
   return targets;
 }
 
-/** Sessions that a living process has. */
+/** Sessions of running processes. */
 export async function runningIds(claudeHome: string): Promise<ReadonlySet<string>> {
   const running = await readRunningSessions(claudeHome).catch(() => []);
   return new Set(running.map(({ sessionId }) => sessionId));
 }
 
-/** Names tell too little to be sure: `isHere` looks at where a session says it was. */
 async function projectFolders({ claudeHome, folders }: EndedQuery): Promise<string[]> {
   const names = folders?.map(projectFolderName);
   const entries = await listFolder(projectsFolder(claudeHome)).catch(() => []);
@@ -88,7 +116,7 @@ async function readHead(path: string): Promise<{ cwd: string; entrypoint: string
       return { cwd, entrypoint: typeof entrypoint === "string" ? entrypoint : undefined };
     }
   } catch {
-    // One that cannot be read leaves nothing.
+    // An unreadable transcript is skipped.
   }
   return undefined;
 }

@@ -183,7 +183,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
     stage.fixture.clock.advance(MINUTE);
     await stage.next();
     await setProject(stage, "webhooks");
-    // Whoever looks is shown what would be told.
+    // The status shows the offered state.
     const shown = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "asked");
     expect(shown).toMatchObject({ project: "webhooks", resumeOfferedAt: null });
     const webhooks = await stage.offer();
@@ -244,7 +244,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
     rmSync(lost);
     mkdirSync(lost);
     expect((await stage.offer())?.text).toContain("Redis");
-    expect(stage.log.join("")).toContain("what a window left cannot be captured");
+    expect(stage.log.join("")).toContain("the hand-off of a window cannot be captured");
   });
 
   it("is not made in an earlier window that was reopened", async () => {
@@ -320,7 +320,7 @@ async function stageInNextWindow(kind: StoreKind): Promise<HandoffHome> {
   return stage;
 }
 
-/** In which the agent was told of her work. */
+/** A window in which the agent received her hand-off. */
 async function stageAfterOffer(kind: StoreKind): Promise<HandoffHome> {
   const stage = await stageInNextWindow(kind);
   await mark(stage, await stage.offer());

@@ -1,114 +1,89 @@
-/**
- * What the windows before the present one leave, captured now if nobody has. The newest one counts; one in
- * which nothing of substance was said gives way to an older one.
- */
-import type { HandoffConfig } from "../config/config.ts";
-import { canonicalSessionKey } from "../keys/canonical-key.ts";
+/** The states of the windows before the current one, captured now if necessary. The newest with substance counts. */
 import { type AgentHandle, locateWindowTranscript } from "../session/agent-handle.ts";
+import { readSessionMark } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
-import type { Captures } from "./capture.ts";
-import type { Sources } from "./capture-source.ts";
-import { isExpired, isSubstantial, isTellable, readState } from "./kept-state.ts";
+import { handoffText, isHeartbeatEntry } from "../transcript/messages.ts";
+import { readTranscript } from "../transcript/reader.ts";
+import { type HandoffParts, confirmState } from "./kept-states.ts";
+import { isExpired, isTellable, readState } from "./kept-state.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
-import { readSessionMark } from "../session/window.ts";
 
-export interface WindowParts {
-  agent: AgentHandle;
-  config: HandoffConfig;
-  sources: Sources;
-  captures: Captures;
-}
+const MAX_WINDOWS = 5;
 
-const MOST_WINDOWS = 5;
-
-/** Keeps what it finds. */
+/** Stores the state that it finds. */
 export async function captureBefore(
-  parts: WindowParts,
+  parts: HandoffParts,
   key: string,
   entry: SessionEntry,
 ): Promise<SessionState | undefined> {
-  const windows = await windowsBefore(parts, key, entry);
-  let left: SessionState | undefined;
-  for (const [index, closed] of windows.entries()) {
-    left = (await captureWindow(parts, entry, closed, index === 0).catch(unreadable(parts, closed))) ?? left;
-    if (left !== undefined && isSubstantial(left)) break;
+  const { agent, captures } = parts;
+  for (const [index, window] of (await windowsBefore(parts, key, entry)).entries()) {
+    const state = await readable(parts, window, async () => {
+      const { source, reason } = await sourceBefore(parts, entry, window);
+      // The newest window replaces the stored state in any case, an older one only if it can be offered.
+      const older = index === 0 ? undefined : await captures.derive(source, reason);
+      const isWanted = index === 0 || (older !== undefined && !isExpired(older, agent.clock.now()));
+      return isWanted ? await captures.capture(source, reason) : undefined;
+    });
+    if (state !== undefined) return await confirmState(parts, key, state);
   }
-  return left === undefined ? await keptOfOther(parts, key, entry) : await confirm(parts, left, entry);
+  // The window may be gone from the list while its state is still stored.
+  const kept = readState(await agent.store.handoffs.get(key));
+  return kept !== undefined && kept.previousSessionId !== entry.sessionId && isTellable(kept) ? kept : undefined;
 }
 
-/** An older window than the last one counts only if it has something to go on with. */
-async function captureWindow(
-  { agent, sources, captures }: WindowParts,
-  entry: SessionEntry,
-  { window, next }: ClosedWindow,
-  isNewest: boolean,
-): Promise<SessionState | undefined> {
-  const source = await sources.ofWindow(entry, window);
-  const reason = await whyLeft(agent, next);
-  if (!isNewest) {
-    const older = await captures.derive(source, reason);
-    if (older === undefined || !isSubstantial(older) || isExpired(older, agent.clock.now())) return undefined;
-  }
-  return await captures.capture(source, reason);
-}
-
-/** One transcript that cannot be read must not hide what the others hold. */
-function unreadable({ agent }: WindowParts, { window }: ClosedWindow): (error: unknown) => undefined {
-  return (error) => {
-    agent.logger.warn("what a window left cannot be captured", { sessionId: window.sessionId, error });
-    return undefined;
-  };
-}
-
-/** The same without keeping it, for a session whose own window is kept already. */
+/** The same without storing it, for a session whose current window is stored already. */
 export async function deriveBefore(
-  parts: WindowParts,
+  parts: HandoffParts,
   key: string,
   entry: SessionEntry,
 ): Promise<SessionState | undefined> {
-  for (const closed of await windowsBefore(parts, key, entry)) {
-    const source = await parts.sources.ofWindow(entry, closed.window);
-    const reason = await whyLeft(parts.agent, closed.next);
-    const state = await parts.captures.derive(source, reason).catch(unreadable(parts, closed));
-    if (state !== undefined && isSubstantial(state)) return state;
+  for (const window of await windowsBefore(parts, key, entry)) {
+    const state = await readable(parts, window, async () => {
+      const { source, reason } = await sourceBefore(parts, entry, window);
+      return await parts.captures.derive(source, reason);
+    });
+    if (state !== undefined) return state;
   }
   return undefined;
 }
 
-/** A kept state speaks for its own window's text: if that is another one by now, it is made anew. */
-export async function confirm(
-  { agent, sources, captures }: WindowParts,
-  state: SessionState,
-  entry: SessionEntry,
-): Promise<SessionState | undefined> {
-  const windows = await agent.store.windows(state.sessionKey);
-  const window = windows.find(({ sessionId }) => sessionId === state.previousSessionId);
-  if (window === undefined) return state;
-  const source = await sources.ofWindow(entry, window);
-  if (await captures.isTrue(state, source)) return state;
-  // Of a transcript that is gone nothing else is left.
-  const anew = await captures.capture(source, "found");
-  return anew ?? (await captures.derive(source, "found")) ?? state;
+/** An unreadable transcript must not hide the states of other windows. */
+async function readable<T>(
+  { agent }: HandoffParts,
+  { window }: ClosedWindow,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    agent.logger.warn("the hand-off of a window cannot be captured", { sessionId: window.sessionId, error });
+    return undefined;
+  }
 }
 
 interface ClosedWindow {
   window: Window;
-  /** The one after it, which tells why it was left. */
+  /** The window after it, which records why this one ended. */
   next: Window | undefined;
 }
 
 /** Newest first. */
-async function windowsBefore({ agent }: WindowParts, key: string, entry: SessionEntry): Promise<ClosedWindow[]> {
+async function windowsBefore({ agent }: HandoffParts, key: string, entry: SessionEntry): Promise<ClosedWindow[]> {
   const windows = await agent.store.windows(key);
   return windows
     .map((window, index) => ({ window, next: windows[index + 1] }))
     .filter(({ window }) => window.sessionId !== entry.sessionId)
     .sort((a, b) => (b.window.closedAt ?? b.window.openedAt) - (a.window.closedAt ?? a.window.openedAt))
-    .slice(0, MOST_WINDOWS);
+    .slice(0, MAX_WINDOWS);
 }
 
-async function whyLeft(agent: AgentHandle, next: Window | undefined): Promise<CaptureReason> {
+async function sourceBefore({ agent, sources }: HandoffParts, entry: SessionEntry, { window, next }: ClosedWindow) {
+  return { source: await sources.ofWindow(entry, window), reason: await endOfWindow(agent, next) };
+}
+
+async function endOfWindow(agent: AgentHandle, next: Window | undefined): Promise<CaptureReason> {
   switch (next?.reason) {
     case "command":
       return (await readSessionMark(await locateWindowTranscript(agent, next)))?.command ?? "reset";
@@ -120,13 +95,25 @@ async function whyLeft(agent: AgentHandle, next: Window | undefined): Promise<Ca
   }
 }
 
-/** The window may be gone from the list, and what it left is still there. */
-async function keptOfOther(
-  { agent }: WindowParts,
-  key: string,
-  entry: SessionEntry,
-): Promise<SessionState | undefined> {
-  const state = readState(await agent.store.handoffs.get(canonicalSessionKey(key, agent)));
-  if (state === undefined || state.previousSessionId === entry.sessionId) return undefined;
-  return isTellable(state) ? state : undefined;
+/** `begun`: a person has spoken. `told`: the person's first message came with a hand-off. */
+export type WindowOpening = "new" | "begun" | "told";
+
+/** A window without a person's message in its first entries counts as new. */
+const MAX_ENTRIES = 200;
+
+export async function readOpening(path: string): Promise<WindowOpening> {
+  let entries = 0;
+  try {
+    for await (const item of readTranscript(path)) {
+      if (item.kind !== "entry") continue;
+      const { entry } = item;
+      if (entry.type === "message" && entry.message.role === "user" && !isHeartbeatEntry(entry)) {
+        return handoffText(entry.message.content) === undefined ? "begun" : "told";
+      }
+      if (++entries >= MAX_ENTRIES) break;
+    }
+  } catch {
+    // Without a transcript the window counts as new.
+  }
+  return "new";
 }

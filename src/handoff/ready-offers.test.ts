@@ -26,7 +26,7 @@ describe("the rendered hand-off of a repo", () => {
     expect(statSync(readyFile(place.at)).mode & 0o777).toBe(0o600);
   });
 
-  it("has the newest sessions first, and those that left nothing without a text", async () => {
+  it("has the newest sessions first, and sessions without a hand-off have no text", async () => {
     await using place = await readyStage();
     await place.capture("a", place.repo);
     await place.capture("b", place.repo, "Thanks, bye!");
@@ -62,7 +62,7 @@ describe("the rendered hand-off of a repo", () => {
     expect(place.offers()[0]?.text?.next).toContain(BLOCKED);
   });
 
-  it("holds nothing of what a person has cleared, in any file", async () => {
+  it("contains no cleared content, in any file", async () => {
     await using place = await readyStage();
     await place.capture("a", place.repo);
     expect(await place.stage.handoff.clear(KEY)).toBe(true);

@@ -1,63 +1,60 @@
 /**
- * After the fact: whatever a process died of, the transcripts are there. Sessions that were used since their
- * last capture are captured now, the newest first, within a number and a time. What is older than a hand-off lasts
- * would never be offered, and is left alone.
+ * At the start of a process: captures sessions that were used since their last capture, newest first, and removes the
+ * hand-offs of deleted sessions. An earlier process may have died at any point; the transcripts and the manifests of
+ * deletions are enough.
  */
 import { fileSize } from "../base/files.ts";
+import { isRecord } from "../base/json-record.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
-import type { ListedSession } from "../store/store.ts";
-import { type CaptureTarget, nativeSessionKey } from "./handoff.ts";
+import { deletedWindows } from "../session/archive.ts";
+import type { Views } from "./files/views.ts";
+import { type CaptureTarget, type Handoff, nativeSessionKey } from "./handoff.ts";
 import { readState } from "./kept-state.ts";
 import { findEndedSessions } from "./native-sessions.ts";
-import type { CaptureReason, SessionState } from "./state.ts";
 
-export interface RecoverParts {
+export interface RecoverParts extends Pick<Handoff, "capture"> {
   agent: AgentHandle;
   config: HandoffConfig;
   claudeHome?: string | undefined;
-  capture(target: CaptureTarget, reason: CaptureReason): Promise<SessionState | undefined>;
 }
 
-const MOST_SESSIONS = 100;
-const MOST_NATIVE = 20;
-const MOST_MS = 5_000;
+const MAX_SESSIONS = 100;
+const MAX_NATIVE = 20;
+const MAX_MS = 5_000;
 
-/** How many were captured. */
+/** Returns the number of captured sessions. */
 export async function recoverSessions(parts: RecoverParts): Promise<number> {
-  const until = performance.now() + MOST_MS;
+  const until = performance.now() + MAX_MS;
   let captured = 0;
   for await (const target of uncaptured(parts)) {
     if (performance.now() >= until) break;
     try {
       if ((await parts.capture(target, "found")) !== undefined) captured++;
     } catch (error) {
-      parts.agent.logger.warn("what a session left cannot be captured", { ...nameOf(target), error });
+      const name = target.kind === "session" ? { key: target.sessionKey } : { sessionId: target.sessionId };
+      parts.agent.logger.warn("a session cannot be captured", { ...name, error });
     }
   }
   return captured;
 }
 
-async function* uncaptured(parts: RecoverParts): AsyncGenerator<CaptureTarget> {
-  const { agent, config, claudeHome } = parts;
+/** Older sessions are skipped: their hand-offs would have expired. */
+async function* uncaptured({ agent, config, claudeHome }: RecoverParts): AsyncGenerator<CaptureTarget> {
   const since = agent.clock.now() - config.expiresHours * 3_600_000;
-  const { sessions } = await agent.store.list({ activeSince: since, sort: "updatedAt", limit: MOST_SESSIONS });
-  for (const session of sessions) {
-    if (await isUncaptured(agent, session)) yield { kind: "session", sessionKey: session.key, entry: session.entry };
+  const { sessions } = await agent.store.list({ activeSince: since, sort: "updatedAt", limit: MAX_SESSIONS });
+  for (const { key, entry } of sessions) {
+    if (entry.handoff === "off" || (await isRead(agent, key, entry.sessionId, transcriptPath(agent, entry)))) continue;
+    yield { kind: "session", sessionKey: key, entry };
   }
   if (claudeHome === undefined) return;
-  for (const target of await findEndedSessions({ claudeHome, since, limit: MOST_NATIVE })) {
+  for (const target of await findEndedSessions({ claudeHome, since, limit: MAX_NATIVE })) {
     const key = nativeSessionKey(agent.agentId, target.sessionId);
     if (!(await isRead(agent, key, target.sessionId, target.transcriptPath))) yield target;
   }
 }
 
-async function isUncaptured(agent: AgentHandle, { key, entry }: ListedSession): Promise<boolean> {
-  if (entry.handoff === "off") return false;
-  return !(await isRead(agent, key, entry.sessionId, transcriptPath(agent, entry)));
-}
-
-/** To its end, as far as its length tells; a transcript that is not there is read, too. */
+/** Compares only the length of the transcript. True if there is none. */
 async function isRead(agent: AgentHandle, key: string, sessionId: string, path: string): Promise<boolean> {
   const size = await fileSize(path).catch(() => undefined);
   if (size === undefined) return true;
@@ -65,6 +62,17 @@ async function isRead(agent: AgentHandle, key: string, sessionId: string, path: 
   return state?.previousSessionId === sessionId && state.transcript.offset === size;
 }
 
-function nameOf(target: CaptureTarget): Record<string, string> {
-  return target.kind === "session" ? { key: target.sessionKey } : { sessionId: target.sessionId };
+/** Limits the number of manifests that are read. */
+const LOOK_BACK_MS = 30 * 24 * 3_600_000;
+
+export async function recoverDeletions(agent: AgentHandle, views: Pick<Views, "forget">): Promise<void> {
+  const windows = await deletedWindows(agent, agent.clock.now() - LOOK_BACK_MS);
+  if (windows.size === 0) return;
+  const { handoffs } = agent.store;
+  for (const key of new Set(windows.values())) {
+    const state = await handoffs.get(key);
+    const window = isRecord(state) ? state["previousSessionId"] : undefined;
+    if (typeof window === "string" && windows.has(window)) await handoffs.delete(key);
+  }
+  views.forget({ windows: windows.keys() });
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { extract } from "./extract/extract.ts";
+import { extract } from "./extract.ts";
 import { sealState } from "./kept-state.ts";
 import { renderMarkdown, renderOffer } from "./render.ts";
 import type { SessionState, SummaryItem, SummaryKind } from "./state.ts";
-import { summaryOf } from "./extract/summary.ts";
+import { summaryOf } from "./items.ts";
 
 const AT = "2026-11-15T12:00:00.000Z";
 
@@ -144,7 +144,7 @@ function item(kind: SummaryKind, text: string, entryId: string): SummaryItem {
 
 function stateWith(items: SummaryItem[]): SessionState {
   return sealState({
-    ...extract(undefined, [], { project: "webhooks", active: true }),
+    ...extract(undefined, [], "webhooks"),
     version: 2,
     agentId: "main",
     sessionKey: "agent:main:telegram:dm:1",

@@ -24,7 +24,7 @@ export interface OfferText {
 }
 
 const MOST_TOKENS = 1_500;
-/** Claude Code takes no more than 10,000 from a hook; the rest is for what stands around it. */
+/** Claude Code accepts 10,000 characters from a hook; the difference is for the text around it. */
 const MOST_CHARACTERS = 9_000;
 const LONGEST_LINE = 360;
 const MARK = "handoff";
@@ -63,7 +63,7 @@ const FACT_LABELS: Partial<Record<SummaryKind, string>> = {
   "pull-request": "Pull request ",
 };
 
-/** A fact says what it is; the line of a section stands under its title. */
+/** Facts have a label; other lines are listed under the title of their section. */
 function textOf({ kind, text }: SummaryItem): string {
   return `${FACT_LABELS[kind] ?? ""}${text}`;
 }
@@ -123,9 +123,10 @@ function itemLine(item: SummaryItem, remark: string | undefined): string {
 }
 
 /** Ids of other tools can be anything; one that is no plain name leads nowhere. */
-function reference({ entryId, sessionId }: SummaryItem): string {
+function reference({ entryId, alsoFrom, sessionId }: SummaryItem): string {
   const window = sessionId === undefined ? "" : ` in window ${shortEntryId(sessionId)}`;
-  return /^[\w-]{1,64}$/.test(entryId) ? ` [${shortEntryId(entryId)}${window}]` : "";
+  const ids = [entryId, alsoFrom].filter((id) => id !== undefined && /^[\w-]{1,64}$/.test(id));
+  return ids.length === 0 ? "" : ` [${ids.map((id) => shortEntryId(id ?? "")).join(", ")}${window}]`;
 }
 
 /** The beginning of a UUID is enough to find an entry; other ids stand whole. */
@@ -176,10 +177,10 @@ export function renderMarkdown(state: SessionState, remarks: Remarks = new Map()
 
 function markdownLine(item: SummaryItem, remark: string | undefined): string {
   const told = remark === undefined ? "" : ` — *${markdownText(remark)}*`;
-  return `- ${markdownText(textOf(item))}${told}${reference(item).replace(/\[(\S+)(.*)\]/, "(`$1`$2)")}`;
+  return `- ${markdownText(textOf(item))}${told}${reference(item).replace(/\[([\w, -]+?)( in window \S+)?\]/, "(`$1`$2)")}`;
 }
 
-/** Tags, links and pictures stay what they were: text. */
+/** Tags, links and images are escaped, so that they stay text. */
 function markdownText(text: string): string {
   return printableLine(redactText(text))
     .replace(/<(?=[a-z/!?])/gi, "\\<")

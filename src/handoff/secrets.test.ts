@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { KEY, createHandoffHome } from "../../test/support/handoff-home.ts";
 import { agentLayout } from "../config/layout.ts";
 
-/** What must not be found, and how it stands in a message. Made up, and put together here so that no scanner minds. */
+/** Invented secrets, each in a message. Assembled here, so that no scanner reports them. */
 const PLANTED: readonly (readonly [secret: string, written?: (secret: string) => string])[] = [
   [`sk-ant-api03-${random(40)}`],
   [`sk-proj-${random(44)}`],
@@ -98,7 +98,7 @@ describe("planted secrets", () => {
       Array.from(places).flatMap(([place, text]) => (text.includes(secret) ? [`${secret} in ${place}`] : [])),
     );
     expect(leaks).toEqual([]);
-    // Nor half of one, which somebody cut before it was recognised.
+    // Nor half of one, cut before it was recognised.
     const halves = PLANTED.filter(([secret]) => secret.length >= 24).flatMap(([secret]) =>
       Array.from(places).flatMap(([place, text]) =>
         text.includes(secret.slice(-16)) ? [`the end of ${secret} in ${place}`] : [],

@@ -1,7 +1,6 @@
 /**
- * What one session leaves for the next: contract of the hand-off's state, which is kept in the store and,
- * for people and other tools, in `session-state.json`. Field names are those of OpenClaw's hand-off; what
- * it has not is marked. Every text in it is one clean, redacted line.
+ * The state that one session leaves for the next. It is kept in the store and, for people and other tools, in
+ * `session-state.json`. Field names are OpenClaw's; additions are marked "Ours". Every text is one clean, redacted line.
  */
 import type { PatternNote } from "./patterns/note.ts";
 
@@ -31,94 +30,91 @@ export interface SessionState {
   version: typeof STATE_VERSION;
   agentId: string;
   sessionKey: string;
-  /** The window that it tells about; of a native session, Claude Code's id. */
+  /** The window that the state describes. For a native session: Claude Code's id. */
   previousSessionId: string;
 
-  /** ISO 8601, as all instants here. */
+  /** ISO 8601, like all instants here. */
   createdAt: string;
   updatedAt: string;
   expiresAt: string;
-  /** Beside OpenClaw's fields: why it was captured last, and when something was said last. */
+  /** Ours: why it was captured last, and the time of the last message. */
   reason: CaptureReason;
   lastMessageAt: string;
 
   project: string;
-  /** Beside OpenClaw's fields: the folder that was worked in, where facts can be looked up. */
-  cwd?: string;
-  /** Beside OpenClaw's fields: the git branch that was worked on, where the transcript tells. */
-  branch?: string;
+  /** Ours: the working folder, where facts can be checked. */
+  cwd?: string | undefined;
+  /** Ours: the git branch, if the transcript names one. */
+  branch?: string | undefined;
   mode: SessionMode;
 
   patterns: StateNote[];
-  /** What the summary was made of, each with the entry it came from. */
+  /** The lines of the summary, each with its source entry. */
   items: SummaryItem[];
   summary: StateSummary;
-  /** Beside OpenClaw's fields: what the next capture must know of what was read before. */
+  /** Ours: digests of earlier messages for the next capture. */
   carried: CarriedState;
-  /** Beside OpenClaw's fields: entries of earlier windows that something in here comes from, with their windows. */
-  earlier?: Readonly<Record<string, string>>;
+  /** Ours: window ids by entry id, for lines from earlier windows. */
+  earlier?: Readonly<Record<string, string>> | undefined;
 
-  /** How many messages of the window were read. */
+  /** Number of messages read. */
   lastMessageIndex: number;
-  /** Of the transcript as far as it was read: a state does not speak for another text. */
+  /** Hash of the transcript up to `transcript.offset`. */
   transcriptHash: string;
   transcript: TranscriptPlace;
-  /** Of the rest of the state: one that somebody changed is not believed. */
+  /** Checksum of the other fields. An edited state is not used. */
   checksum: string;
 
   resumeAvailable: boolean;
-  /** When the lines of `project` were told last. */
+  /** When the lines of `project` were last offered. */
   resumeOfferedAt: string | null;
-  /** Beside OpenClaw's fields: the same of every project whose lines were told. Left out: of none. */
-  offeredFor?: { project: string; at: string }[];
-  /** Beside OpenClaw's fields: for which window, after how many compactions, it was last decided whether to offer it. */
-  decidedFor?: { sessionId: string; compactions: number };
-  /** A person asked for it (`/resume`): the next turn gets it whatever else holds. */
-  forced?: boolean;
-  /** Beside OpenClaw's fields: the last request to a model about this window. */
-  model?: ModelWork;
-  /** Beside OpenClaw's fields: nothing that was said up to here is ever noted again (`/handoff clear`). */
-  clearedAt?: string;
+  /** Ours: the same for each project. */
+  offeredFor?: { project: string; at: string }[] | undefined;
+  /** Ours: the window and its number of compactions for which an offer was last decided. */
+  decidedFor?: { sessionId: string; compactions: number } | undefined;
+  /** Requested by a person (`/resume`): the next turn gets it in any case. */
+  forced?: boolean | undefined;
+  /** Ours: the last request to a model about this window. */
+  model?: ModelWork | undefined;
+  /** Ours: earlier messages are never noted again (`/handoff clear`). */
+  clearedAt?: string | undefined;
 }
 
-/**
- * What a capture remembers of the messages it has read, so that capturing in pieces gives the same as capturing in
- * one go. Bounded: of old messages only what may still matter is kept.
- */
+/** Makes capturing in pieces equal to capturing in one go. Bounded: old messages are condensed. */
 export interface CarriedState {
   counts: { user: number; assistant: number; tools: number };
   /** People's messages and the agent's answers, oldest first. */
   digests: Digest[];
   todos?: { items: TodoItem[]; entryId: string; timestamp: string; project: string } | undefined;
-  /** Lines of earlier windows that are still open, and decisions that still stand. */
+  /** Open lines and valid decisions of earlier windows. */
   inherited: InheritedLine[];
-  /** A person said to go on with what was open, whatever that was. */
+  /** A person asked to continue with the open items. */
   goesOn?: true;
-  /** A person said something that is about something, tools were used, or something was reported done. */
+  /** The conversation has a subject: a telling sentence, a tool call or a report. */
   isAbout?: true;
-  /** Projects that have something to hand over, the one that was worked on last first. */
+  /** Projects with something to hand over, latest first. */
   open: string[];
 }
 
-/** A person's message, or all of an agent's turn that answers it. */
+/** A person's message, or the agent's whole turn that answers it. */
 export interface Digest {
   role: "user" | "assistant";
-  /** The entry of the text; of a turn, of its last text. */
+  /** The entry of the text. For a turn: of its last text. */
   entryId: string;
   timestamp: string;
-  /** Of the message among all that were read. */
+  /** Number of the message. */
   index: number;
   project: string;
-  /** What it says, at most a few sentences. */
+  /** A few sentences of the text. */
   said: Said[];
-  /** How many sentences it has; 0: nothing that can be read. */
+  /** Number of sentences. 0: nothing readable. */
   sentences: number;
   /** Aborted, timed out, failed or interrupted. */
   isCut?: boolean;
-  /** Of a turn: tools were called and nothing was said since. */
+  /** A turn with tool calls and no text after them. */
   isOpen?: boolean;
   isEcho?: boolean;
-  /** Calls whose results have not come. */
+  /** Calls without a result yet. */
   calls?: ToolCall[];
   runs?: Run[];
   edits?: string[];
@@ -128,20 +124,20 @@ export interface Digest {
   isDenied?: boolean;
 }
 
-/** One sentence of a message, clean, redacted, at most 200 characters. */
+/** One sentence of a message: clean, redacted, at most 200 characters. */
 export interface Said {
   text: string;
-  /** Its place among the message's sentences. */
+  /** Its place in the message. */
   at: number;
   isQuestion?: boolean;
   isItem?: boolean;
   /** The check box before it. */
   checked?: boolean;
-  /** The scorer's log-odds for blocker, decision, accomplishment and task_created; left out in other languages. */
+  /** Log-odds for blocker, decision, accomplishment and task_created. Undefined in other languages. */
   scores?: number[];
 }
 
-/** A command and how it ended. */
+/** A command and its outcome. */
 export interface Run {
   command: string;
   failed: boolean;
@@ -165,19 +161,19 @@ export interface InheritedLine {
   project: string;
 }
 
-/** How far the transcript was read, so that the next capture reads only what came since. */
+/** Where the next capture continues to read. */
 export interface TranscriptPlace {
-  /** Its file name, or the whole path of one that is Claude Code's. */
+  /** The file name. For a native session: the whole path. */
   file: string;
   /** In bytes; always after a newline. */
   offset: number;
 }
 
 export interface StateNote extends PatternNote {
-  /** Unique within the state and stable: a capture that is repeated gives the same one. */
+  /** Unique within the state, and the same in every capture. */
   id: string;
   sourceMessageIndex: number;
-  /** The project that was active when it was said. */
+  /** The active project at the time. */
   project: string;
 }
 
@@ -200,54 +196,56 @@ export interface SummaryItem {
   text: string;
   /** The entry that it came from. */
   entryId: string;
+  /** A second entry, of a line that joins two sentences. */
+  alsoFrom?: string | undefined;
   /** The earlier window that the entry is in. Left out: the one that the state tells about. */
   sessionId?: string;
   timestamp: string;
-  /** Left out: as it was said. `model`: in the words of a model. */
+  /** `model`: written by a model. Undefined: in the words of the entry. */
   by?: "model";
-  /** The sentence that the model's line comes from. */
+  /** The sentence that supports a model's line. */
   said?: string;
 }
 
-/** What a model wrote, and what it cost. */
+/** The lines of a model and their cost. */
 export interface ModelWork {
   /** `provider/model`. */
   name: string;
   /** US dollars. Undefined if the price is unknown. */
   costUsd?: number | undefined;
-  /** It has read up to this message, and only what belongs to this project. */
+  /** The last message that the model read, and its project. */
   lastMessageIndex: number;
   project: string;
-  /** Empty: nothing of its answer could be used. */
+  /** Empty: its answer was unusable. */
   items: SummaryItem[];
 }
 
-/** A message as the hand-off reads it, of Holdfast's own transcripts and Claude Code's alike. */
+/** A message of a transcript, Holdfast's own or Claude Code's. */
 export interface ReadMessage {
   entryId: string;
   /** ISO 8601. */
   timestamp: string;
   role: "user" | "assistant" | "tool";
-  /** Of a person's message: what the person wrote, without senders, history and events. */
+  /** A person's own words, without senders, history and events. */
   text: string;
   /** A tool's result that is an error. */
-  isError?: boolean;
-  /** The turn was cut short: aborted, timed out or failed. */
-  isCut?: boolean;
-  /** Of the agent: it called tools in it, so its turn goes on. */
-  callsTools?: boolean;
-  /** Of the agent: it only repeats what it was told, as the echo engine does. */
-  isEcho?: boolean;
-  /** What was worked on when it was said, where the transcript tells that it was something else than now. */
-  project?: string;
-  /** The agent's own list of what is to be done, where it keeps one (Claude Code's to-do tool), as it is now. */
-  todos?: readonly TodoItem[];
-  /** The same, where it says only what changes; ids are the list's own. */
-  todoChanges?: readonly TodoChange[];
-  /** Of the agent: calls that run a command or write a file. */
-  calls?: readonly ToolCall[];
-  /** Of tools: how the calls ended. */
-  results?: readonly ToolResult[];
+  isError?: boolean | undefined;
+  /** The turn was aborted, timed out or failed. */
+  isCut?: boolean | undefined;
+  /** The agent called tools, so its turn continues. */
+  callsTools?: boolean | undefined;
+  /** The agent only repeats the person, as the echo engine does. */
+  isEcho?: boolean | undefined;
+  /** The project at the time, if the transcript says that it was another one. */
+  project?: string | undefined;
+  /** The agent's whole to-do list (Claude Code's to-do tool). */
+  todos?: readonly TodoItem[] | undefined;
+  /** Changes to that list, by its own ids. */
+  todoChanges?: readonly TodoChange[] | undefined;
+  /** The agent's calls that run a command or write a file. */
+  calls?: readonly ToolCall[] | undefined;
+  /** The outcomes of calls. */
+  results?: readonly ToolResult[] | undefined;
 }
 
 export interface ToolCall {
@@ -257,7 +255,7 @@ export interface ToolCall {
 }
 
 export interface ToolResult {
-  /** Of the call. */
+  /** The id of the call. */
   id: string;
   isError?: boolean;
   isDenied?: boolean;
@@ -266,7 +264,7 @@ export interface ToolResult {
 }
 
 export interface TodoItem {
-  /** Left out: the list is always given as a whole. */
+  /** Undefined if the tool always gives the whole list. */
   id?: string;
   text: string;
   status: "pending" | "in_progress" | "completed";

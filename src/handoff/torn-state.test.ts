@@ -27,7 +27,7 @@ describe("a torn state", () => {
     await using stage = await tornStage();
     const state = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     expect(state?.summary.decisions).toContain(REDIS);
-    expect(stage.log.join("")).toContain("was changed or damaged");
+    expect(stage.log.join("")).toContain("was damaged");
     tear(stage);
     expect((await stage.handoff.get(KEY))?.summary).toEqual(state?.summary);
   });
@@ -64,7 +64,7 @@ describe("a torn state", () => {
   });
 });
 
-/** Two sessions that have left something, of which the state of `KEY` is torn. */
+/** Two sessions with hand-offs; the state of `KEY` is torn. */
 async function tornStage(how?: (text: string) => string): Promise<HandoffHome> {
   const stage = await createHandoffHome("sqlite");
   for (const key of [KEY, OTHER]) {

@@ -36,7 +36,7 @@ describe("a branch", () => {
   it("is the one worked on then if the line names none", async () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "retry-queue");
-    // The checkout that left the branch came after what was said.
+    // The branch was left after the message.
     repo.git("merge", "--quiet", "--no-ff", "retry-queue");
     const since = new Date(Date.now() - 60_000).toISOString();
     expect(await remark(repo, "The integration tests are failing", { since })).toBe(
@@ -110,7 +110,7 @@ describe("checks", () => {
 
   it("are those of the branch where they failed, also when seen from another branch", async () => {
     await using folder = await temporaryFolder();
-    // On main again by now; what was said was said on the branch.
+    // Now on main again; the message was written on the branch.
     const repo = repoWithBranch(folder.join("app"), "fix/login");
     repo.git("branch", "--quiet", "fix/other");
     const asked: string[] = [];

@@ -8,9 +8,9 @@ import type { HookEventName, HookOutcome } from "./hook.ts";
 const REQUEST = { sessionKey: "agent:main:main", context: { sessionId: "s1", commandSource: "telegram" } };
 
 /** One hook for `/new`, fired once. */
-async function fireOnce(stage: HookHome, handler: string, timeoutSeconds = 20): Promise<HookOutcome> {
-  await stage.add("home", "one", { "HOOK.md": hookHead("one", "command:new"), "handler.ts": handler });
-  const runner = await stage.open({ hooks: { timeoutSeconds } });
+async function fireOnce(home: HookHome, handler: string, timeoutSeconds = 20): Promise<HookOutcome> {
+  await home.add("home", "one", { "HOOK.md": hookHead("one", "command:new"), "handler.ts": handler });
+  const runner = await home.open({ hooks: { timeoutSeconds } });
   return await runner.fire("command:new", REQUEST);
 }
 
@@ -27,9 +27,9 @@ const NOTHING = { messages: [], bootstrapFiles: [] };
 
 describe("a hook", () => {
   it("runs TypeScript with the event, and adds a message", async () => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const outcome = await fireOnce(
-      stage,
+      home,
       `interface E { messages: string[]; timestamp: string; context: Record<string, unknown> }
        export default async (event: E): Promise<void> => {
          console.log("printed by the hook");
@@ -42,15 +42,15 @@ describe("a hook", () => {
       type: "command",
       action: "new",
       sessionKey: "agent:main:main",
-      context: { sessionId: "s1", commandSource: "telegram", agentId: "main", workspaceDir: stage.workspace },
+      context: { sessionId: "s1", commandSource: "telegram", agentId: "main", workspaceDir: home.workspace },
     });
     expect(outcome.messages[1]).toBe("string");
-    await expect.poll(() => stage.log.join("")).toContain("printed by the hook");
+    await expect.poll(() => home.log.join("")).toContain("printed by the hook");
   });
 
   it("listens only to its events; hooks of one event run in order", async () => {
-    await using stage = await createHookHome();
-    const file = stage.folder.join("order");
+    await using home = await createHookHome();
+    const file = home.folder.join("order");
     const handler = (name: string, pause: number): string =>
       `const { appendFileSync } = require("node:fs");
        module.exports = async (event) => {
@@ -59,9 +59,9 @@ describe("a hook", () => {
          appendFileSync(${JSON.stringify(file)}, "${name} ends\\n");
          event.messages.push("${name}");
        };`;
-    await stage.add("home", "b", { "HOOK.md": hookHead("b", "command:reset"), "handler.js": handler("b", 0) });
-    await stage.add("home", "a", { "HOOK.md": hookHead("a", "command:reset"), "handler.js": handler("a", 80) });
-    const runner = await stage.open();
+    await home.add("home", "b", { "HOOK.md": hookHead("b", "command:reset"), "handler.js": handler("b", 0) });
+    await home.add("home", "a", { "HOOK.md": hookHead("a", "command:reset"), "handler.js": handler("a", 80) });
+    const runner = await home.open();
     expect([runner.listens("command:reset"), runner.listens("command:new")]).toEqual([true, false]);
     expect(await runner.fire("command:new", REQUEST)).toEqual({ ...NOTHING, failures: [] });
     expect((await runner.fire("command:reset", REQUEST)).messages).toEqual(["a", "b"]);
@@ -69,9 +69,9 @@ describe("a hook", () => {
   });
 
   it("adds bootstrap files, sees those of other hooks, and changes nothing else", async () => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const events: HookEventName[] = ["agent:bootstrap", "command:new"];
-    await stage.add("home", "a", {
+    await home.add("home", "a", {
       "HOOK.md": hookHead("a", ...events),
       "index.js": `export default (event) => {
         event.sessionKey = "agent:other:main";
@@ -80,14 +80,14 @@ describe("a hook", () => {
         files.unshift({ name: "A.md", path: "/x", content: "from a", missing: false });
       };`,
     });
-    await stage.add("home", "b", {
+    await home.add("home", "b", {
       "HOOK.md": hookHead("b", ...events),
       "handler.js": `export default (event) => {
         event.messages.push(event.sessionKey, JSON.stringify(event.context.bootstrapFiles ?? "none"));
         event.context.bootstrapFiles = [{ name: "B.md", content: "from b" }];
       };`,
     });
-    const runner = await stage.open();
+    const runner = await home.open();
     const given = [{ name: "AGENTS.md", content: "given" }];
     const context = { bootstrapFiles: given };
     const outcome = await runner.fire("agent:bootstrap", { sessionKey: "agent:main:main", context });
@@ -104,27 +104,27 @@ describe("a hook", () => {
   });
 
   it("gets the variables that it asks for, and no other secrets", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "one", {
+    await using home = await createHookHome();
+    await home.add("home", "one", {
       "HOOK.md": "---\nname: one\nevents: command:new\nrequires:\n  env: [WANTED]\n---\n",
       "handler.js": `export default ({ messages }) => { messages.push(Object.keys(process.env).toSorted().join()); };`,
     });
-    const runner = await stage.open({ env: { PATH: "/bin", WANTED: "w", ANTHROPIC_API_KEY: "secret" } });
+    const runner = await home.open({ env: { PATH: "/bin", WANTED: "w", ANTHROPIC_API_KEY: "secret" } });
     const [names = ""] = (await runner.fire("command:new", REQUEST)).messages;
     expect(names.split(",")).toEqual(expect.arrayContaining(["PATH", "WANTED"]));
     expect(names).not.toContain("ANTHROPIC");
   });
 
   it("may finish its work after its answer", async () => {
-    await using stage = await createHookHome();
-    const file = stage.folder.join("late");
+    await using home = await createHookHome();
+    const file = home.folder.join("late");
     await fireOnce(
-      stage,
+      home,
       `import { writeFileSync } from "node:fs";
        export default () => { setTimeout(() => writeFileSync(${JSON.stringify(file)}, "done"), 100); };`,
     );
     expect(existsSync(file)).toBe(false);
-    await expect.poll(() => existsSync(file), { timeout: 4000 }).toBe(true);
+    await expect.poll(() => existsSync(file)).toBe(true);
   });
 });
 
@@ -143,10 +143,10 @@ describe("a misbehaving hook", () => {
       /took longer than 0\.5 s|ETIMEDOUT/,
     ],
   ])("%s", async (_, handler, reason) => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const begun = performance.now();
-    const outcome = await fireOnce(stage, handler, 0.5);
-    expect(performance.now() - begun).toBeLessThan(3000);
+    const outcome = await fireOnce(home, handler, 0.5);
+    expect(performance.now() - begun).toBeLessThan(20_000);
     expect(outcome).toMatchObject(NOTHING);
     expect(outcome.failures).toEqual([{ hook: "one", reason: expect.stringMatching(reason) as string }]);
   });
@@ -167,7 +167,7 @@ describe("a misbehaving hook", () => {
     ["adds 100 MB", 'export default (event) => { event.messages.push("x".repeat(1e8)); };', "too much"],
     [
       "takes all memory",
-      "export default () => { const m = new Map(); for (let i = 0; ; i++) m.set(i, Array(1000).fill(i)); };",
+      "export default () => { const m = new Map(); for (let i = 0; ; i++) m.set(i, Array(1e5).fill(i)); };",
       "256 MB",
     ],
     ["takes it in one go", "export default () => new Array(33e6).fill(1.5);", "256 MB"],
@@ -184,36 +184,36 @@ describe("a misbehaving hook", () => {
     ["needs more than erasing", "enum A { B } export default () => A;", /enum/i],
     ["imports what is not there", 'import "./nowhere.ts"; export default () => {};', /Cannot find module/],
   ])("%s", async (_, handler, reason) => {
-    await using stage = await createHookHome();
-    const outcome = await fireOnce(stage, handler);
+    await using home = await createHookHome();
+    const outcome = await fireOnce(home, handler);
     expect(outcome).toMatchObject(NOTHING);
     expect(outcome.failures).toEqual([{ hook: "one", reason: expect.stringMatching(reason) as string }]);
   });
 
   it("is counted and logged, and the next one runs", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "a", {
+    await using home = await createHookHome();
+    await home.add("home", "a", {
       "HOOK.md": hookHead("a", "command:new"),
       "handler.js":
         'export default () => { throw new Error("key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"); };',
     });
-    await stage.add("home", "b", {
+    await home.add("home", "b", {
       "HOOK.md": hookHead("b", "command:new"),
       "handler.js": 'export default (event) => { event.messages.push("b"); };',
     });
-    const runner = await stage.open();
+    const runner = await home.open();
     await runner.fire("command:new", REQUEST);
     const { messages, failures } = await runner.fire("command:new", REQUEST);
     expect(messages).toEqual(["b"]);
     expect(failures).toHaveLength(1);
     expect(JSON.stringify(failures)).not.toContain("abcdefghijklmnop");
-    expect(stage.log.filter((line) => line.includes('"hook failed"'))).toHaveLength(2);
+    expect(home.log.filter((line) => line.includes('"hook failed"'))).toHaveLength(2);
   });
 
   it("can change neither the prototypes of Holdfast's objects nor its own answer", async () => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const outcome = await fireOnce(
-      stage,
+      home,
       `Object.prototype.polluted = "yes";
        Array.prototype.push = () => { throw new Error("no push"); };
        JSON.stringify = () => '{"added":{"messages":["forged"],"bootstrapFiles":[]}}';
@@ -225,9 +225,9 @@ describe("a misbehaving hook", () => {
   });
 
   it("is ended if it prints endlessly", async () => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const outcome = await fireOnce(
-      stage,
+      home,
       `const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
        export default async () => { for (;;) await print("x".repeat(10_000)); };`,
     );
@@ -235,9 +235,9 @@ describe("a misbehaving hook", () => {
   });
 
   it("leaves nothing running", async () => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const outcome = await fireOnce(
-      stage,
+      home,
       `import { spawn } from "node:child_process";
        export default (event) => {
          const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
@@ -247,29 +247,29 @@ describe("a misbehaving hook", () => {
     );
     const pid = Number(outcome.messages[0]);
     expect(pid).toBeGreaterThan(1);
-    await expect.poll(() => isRunning(pid), { timeout: 4000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
   it("may fail after its answer without harm", async () => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const outcome = await fireOnce(
-      stage,
+      home,
       `export default (event) => {
          setTimeout(() => { void Promise.reject(new Error("much later")); }, 700);
          event.messages.push("fine");
        };`,
     );
     expect(outcome).toEqual({ messages: ["fine"], bootstrapFiles: [], failures: [] });
-    await expect.poll(() => stage.log.join(""), { timeout: 4000 }).toContain("much later");
+    await expect.poll(() => home.log.join("")).toContain("much later");
   });
 });
 
 describe("the runner", () => {
   it("gives bundled hooks the same limits, in its own process", async () => {
-    await using stage = await createHookHome();
-    await stage.add("bundled", "slow", { "HOOK.md": hookHead("slow", "command:new") });
-    await stage.add("bundled", "own", { "HOOK.md": hookHead("own", "command:new") });
-    const runner = await stage.open({
+    await using home = await createHookHome();
+    await home.add("bundled", "slow", { "HOOK.md": hookHead("slow", "command:new") });
+    await home.add("bundled", "own", { "HOOK.md": hookHead("own", "command:new") });
+    const runner = await home.open({
       hooks: { timeoutSeconds: 0.1 },
       bundled: [
         { name: "slow", handle: async () => await delay(60_000, undefined, { ref: false }) },
@@ -290,13 +290,13 @@ describe("the runner", () => {
   });
 
   it("runs many sessions' hooks at once without losing one", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "one", {
+    await using home = await createHookHome();
+    await home.add("home", "one", {
       "HOOK.md": hookHead("one", "command:new"),
       "handler.js": "export default (event) => { event.messages.push(event.sessionKey); };",
     });
-    const runner = await stage.open({ hooks: { timeoutSeconds: 30 } });
-    const keys = Array.from({ length: 20 }, (_, index) => `agent:main:${index}`);
+    const runner = await home.open({ hooks: { timeoutSeconds: 30 } });
+    const keys = Array.from({ length: 8 }, (_, index) => `agent:main:${index}`);
     const outcomes = await Promise.all(
       keys.map(async (sessionKey) => await runner.fire("command:new", { sessionKey, context: {} })),
     );
@@ -304,12 +304,12 @@ describe("the runner", () => {
   });
 
   it("ends running hooks when closed, and calls none afterwards", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "one", {
+    await using home = await createHookHome();
+    await home.add("home", "one", {
       "HOOK.md": hookHead("one", "command:new"),
       "handler.js": "export default () => new Promise(() => setInterval(() => {}, 1000));",
     });
-    const runner = await stage.open({ hooks: { timeoutSeconds: 60 } });
+    const runner = await home.open({ hooks: { timeoutSeconds: 60 } });
     const fired = runner.fire("command:new", REQUEST);
     await delay(50);
     await runner.close();

@@ -3,6 +3,7 @@
  * process, all others in their own. A failure is logged, counted and returned; the event that triggered the hook is not
  * affected.
  */
+import { TOO_LATE, within } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
@@ -16,8 +17,7 @@ import {
   type HookProcesses,
 } from "./hook-processes.ts";
 import type { BundledHook, Hook, HookEvent, HookEventName, HookOutcome, HookRequest, HookRunner } from "./hook.ts";
-import { loadHooks, type LoadHooksOptions } from "./load-hooks.ts";
-import { handlerFileOf, workingFolder } from "./enabled-hooks.ts";
+import { loadHooks, type LoadHooksOptions, handlerFileOf, workingFolder } from "./enabled-hooks.ts";
 import { printableLine } from "../base/text.ts";
 
 export interface HookRunnerOptions extends LoadHooksOptions {
@@ -119,25 +119,15 @@ function toEvent(
 async function callInProcess(hook: BundledHook, given: HookEvent, timeoutMs: number): Promise<Additions | string> {
   const event = structuredClone(given);
   const files = new Set(event.context.bootstrapFiles);
-  const { promise: timeUp, resolve } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => resolve(`took longer than ${timeoutMs / 1000} s`), timeoutMs);
-  try {
-    const late = await Promise.race([hook.handle(event), timeUp]);
-    if (late !== undefined) return late;
-    return checkAdditions(
-      event.messages,
-      (event.context.bootstrapFiles ?? []).filter((file) => !files.has(file)),
-    );
-  } finally {
-    clearTimeout(timer);
-  }
+  if ((await within(timeoutMs, hook.handle(event))) === TOO_LATE) return `took longer than ${timeoutMs / 1000} s`;
+  const added = (event.context.bootstrapFiles ?? []).filter((file) => !files.has(file));
+  return checkAdditions(event.messages, added);
 }
 
 function timeLimit({ config }: Pick<LoadHooksOptions, "config">): number {
   return config.hooks.timeoutSeconds * 1000;
 }
 
-/** How to start the process of a hook. */
 async function callOf(hook: Hook, options: LoadHooksOptions): Promise<HookCall> {
   return {
     hook: hook.name,
@@ -148,10 +138,7 @@ async function callOf(hook: Hook, options: LoadHooksOptions): Promise<HookCall> 
   };
 }
 
-/**
- * Loads the handlers of hooks that are ready, which runs their top-level code. `ok`: the hook would run, or is not
- * supposed to.
- */
+/** Loads the handlers of ready hooks, which runs their top-level code. `ok`: it would run, or is not supposed to. */
 export async function checkHooks(hooks: readonly Hook[], options: CheckOptions) {
   const processes = createHookProcesses(options);
   const checked: (Hook & { ok: boolean })[] = [];
@@ -167,11 +154,7 @@ export async function checkHooks(hooks: readonly Hook[], options: CheckOptions) 
 
 type CheckOptions = LoadHooksOptions & { logger: Logger };
 
-async function loadingProblem(
-  hook: Hook,
-  options: CheckOptions,
-  processes: HookProcesses,
-): Promise<string | undefined> {
+async function loadingProblem(hook: Hook, options: CheckOptions, processes: HookProcesses) {
   if (hook.source === "bundled") return undefined;
   try {
     const answer = await processes.call(await callOf(hook, options));

@@ -4,13 +4,13 @@ import { expect, it } from "vitest";
 import { createHookHome } from "../../test/support/hook-home.ts";
 
 it("runs as documented", async () => {
-  await using stage = await createHookHome();
+  await using home = await createHookHome();
   const page = await readFile(new URL("../../docs/hooks.md", import.meta.url), "utf8");
   const block = (language: string): string => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(page)?.[1] ?? "";
-  await stage.add("home", "small-talk", { "HOOK.md": block("md"), "handler.ts": block("ts") });
-  const sessionFile = stage.folder.join("window.jsonl");
+  await home.add("home", "small-talk", { "HOOK.md": block("md"), "handler.ts": block("ts") });
+  const sessionFile = home.folder.join("window.jsonl");
   await writeFile(sessionFile, '{"type":"session"}\n{"type":"message"}\n{"type":"message"}\n');
-  const runner = await stage.open({
+  const runner = await home.open({
     clock: { now: () => Date.UTC(2026, 10, 15, 12), sleep: async () => await Promise.resolve() },
   });
   expect(runner.list()).toMatchObject([{ name: "small-talk", state: "ready" }]);

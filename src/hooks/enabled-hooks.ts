@@ -6,7 +6,7 @@ import { constants } from "node:fs";
 import { open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, basename } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
-import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError, fileError, systemErrorCode, errorMessage } from "../base/errors.ts";
 import {
   ensurePrivateFolder,
   readFileIfPresent,
@@ -17,25 +17,25 @@ import {
 } from "../base/files.ts";
 import { isRecord, parseJson } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
-import { enabledHooksFile, hookCopiesFolder } from "../config/layout.ts";
-import type { Hook } from "./hook.ts";
+import { enabledHooksFile, hookCopiesFolder, type Environment } from "../config/layout.ts";
+import type { Hook, HookState } from "./hook.ts";
 import { printableLine } from "../base/text.ts";
+import type { HoldfastConfig } from "../config/config.ts";
+import { findProgram } from "../project/run-git.ts";
+import { type FoundHook, type HookPlaces, findHooks, type HookRequirements } from "./find-hooks.ts";
 
 export interface EnabledHook {
   name: string;
-  /** SHA-256 of all its files. */
   digest: string;
-  /** ISO 8601. */
   enabledAt: string;
 }
 
 /** By folder. An unreadable file enables nothing. */
-export async function readEnabledHooks(home: string): Promise<ReadonlyMap<string, EnabledHook>> {
+async function readEnabledHooks(home: string): Promise<ReadonlyMap<string, EnabledHook>> {
   const content = await readFileIfPresent(enabledHooksFile(home)).catch(() => undefined);
   return parseEnabled(content?.toString("utf8") ?? "");
 }
 
-/** Undefined removes the hook. */
 export async function keepEnabledHook(home: string, folder: string, hook: EnabledHook | undefined): Promise<void> {
   const path = enabledHooksFile(home);
   await ensurePrivateFolder(dirname(path));
@@ -62,12 +62,11 @@ function parseEnabled(text: string): ReadonlyMap<string, EnabledHook> {
   );
 }
 
-export function changedSince(name: string): string {
+function changedSince(name: string): string {
   return `changed since you enabled it; run \`holdfast hooks enable ${name}\` again`;
 }
 
 export interface HookContent {
-  /** By path relative to the folder, sorted. */
   files: ReadonlyMap<string, Buffer>;
   /** SHA-256 over all names and contents. */
   digest: string;
@@ -91,7 +90,6 @@ export async function readHookContent(folder: string): Promise<HookContent> {
 interface ReadState {
   files: Map<string, Buffer>;
   bytes: number;
-  /** Number of files and folders. */
   entries: number;
 }
 
@@ -182,4 +180,96 @@ function notToRun(name: string, reason: string): HoldfastError {
     hint: "Run `holdfast hooks check` to see all hooks.",
     data: { hook: name },
   });
+}
+
+export interface LoadHooksOptions extends HookPlaces {
+  config: HoldfastConfig;
+  env: Environment;
+}
+
+export async function loadHooks(options: LoadHooksOptions): Promise<Hook[]> {
+  const enabled = await readEnabledHooks(options.home);
+  const loaded: Hook[] = [];
+  for (const found of await findHooks(options)) loaded.push(await judge(found, enabled, options));
+  return withoutOverridden(loaded);
+}
+
+async function judge(found: FoundHook, enabled: ReadonlyMap<string, EnabledHook>, options: LoadHooksOptions) {
+  const { requires, problem, ...hook } = found;
+  const entry = Object.hasOwn(options.config.hooks.entries, hook.name)
+    ? options.config.hooks.entries[hook.name]
+    : undefined;
+  const missing = await missingRequirements(requires, options);
+  const isTurnedOn =
+    hook.source === "workspace" ? entry?.enabled === true && enabled.has(hook.folder) : entry?.enabled !== false;
+  const as = (state: HookState, why?: string): Hook => {
+    return { ...hook, enabled: isTurnedOn, missing, variables: requires.env, state, problem: why };
+  };
+
+  if (problem !== undefined) return as("broken", problem);
+  if (!isTurnedOn) return as("off", offReason(hook));
+  const changed = hook.source === "workspace" ? await changeSince(hook, enabled.get(hook.folder)) : undefined;
+  if (changed !== undefined) return as("changed", changed);
+  return missing.length > 0 ? as("missing", `it needs ${missing.join(", ")}`) : as("ready");
+}
+
+function offReason({ name, source }: Pick<FoundHook, "name" | "source">): string {
+  const how = `\`holdfast hooks enable ${name}\``;
+  return source === "workspace"
+    ? `it is in the workspace and not enabled; read it, then run ${how}`
+    : `it is disabled; run ${how} to enable it`;
+}
+
+async function changeSince({ name, folder }: Pick<FoundHook, "name" | "folder">, enabled: EnabledHook | undefined) {
+  try {
+    const { digest } = await readHookContent(folder);
+    return enabled?.digest === digest ? undefined : changedSince(name);
+  } catch (error) {
+    return printableLine(errorMessage(error), 200);
+  }
+}
+
+function withoutOverridden(hooks: readonly Hook[]): Hook[] {
+  return hooks.map((hook, index) => {
+    const later = hooks.slice(index + 1).find((other) => other.name === hook.name && goesBefore(other, hook));
+    if (later === undefined) return hook;
+    return { ...hook, state: "overridden", problem: `overridden by ${later.folder}` };
+  });
+}
+
+function goesBefore(later: Hook, earlier: Hook): boolean {
+  if (later.source === earlier.source) return false;
+  return later.source !== "workspace" || later.state === "ready" || later.state === "missing";
+}
+
+/** OpenClaw's name for a setting that every agent of Holdfast has. */
+const ALWAYS_SET = new Set(["workspace.dir"]);
+
+async function missingRequirements(
+  requires: HookRequirements,
+  { config, env }: { config: HoldfastConfig; env: Environment },
+): Promise<string[]> {
+  const missing: string[] = [];
+  if (requires.os.length > 0 && !requires.os.includes(process.platform)) {
+    missing.push(`system ${requires.os.join(" or ")}, not ${process.platform}`);
+  }
+  for (const program of requires.bins) {
+    if (!(await isOnPath(program, env))) missing.push(`program ${program}`);
+  }
+  const any = await Promise.all(requires.anyBins.map(async (program) => await isOnPath(program, env)));
+  if (any.length > 0 && !any.includes(true)) missing.push(`program ${requires.anyBins.join(" or ")}`);
+  for (const name of requires.env) if ((env[name] ?? "") === "") missing.push(`environment variable ${name}`);
+  for (const key of requires.config) if (!isSet(config, key)) missing.push(`setting ${key}`);
+  return missing;
+}
+
+async function isOnPath(program: string, env: Environment): Promise<boolean> {
+  return !/[/\\]/.test(program) && (await findProgram(program, env)) !== undefined;
+}
+
+function isSet(config: HoldfastConfig, key: string): boolean {
+  if (ALWAYS_SET.has(key)) return true;
+  let value: unknown = config;
+  for (const name of key.split(".")) value = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value !== undefined && value !== null && value !== false && value !== "";
 }

@@ -66,13 +66,13 @@ describe("the frontmatter of HOOK.md", () => {
 
 describe("finding hooks", () => {
   it("finds bundled, home and workspace hooks", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "b", { "HOOK.md": hookHead("b", "command:new"), "handler.ts": "", "index.js": "" });
-    await stage.add("home", "a", { "HOOK.md": hookHead("a", "command:new"), "index.ts": "" });
-    await stage.add("workspace", "c", { "HOOK.md": hookHead("c", "command:new"), ...HANDLER });
-    await stage.add("home", "no-hook", { "README.md": "nothing" });
-    await stage.add("home", ".git", { "HOOK.md": hookHead("git", "command:new"), ...HANDLER });
-    const found = await findHooks(stage);
+    await using home = await createHookHome();
+    await home.add("home", "b", { "HOOK.md": hookHead("b", "command:new"), "handler.ts": "", "index.js": "" });
+    await home.add("home", "a", { "HOOK.md": hookHead("a", "command:new"), "index.ts": "" });
+    await home.add("workspace", "c", { "HOOK.md": hookHead("c", "command:new"), ...HANDLER });
+    await home.add("home", "no-hook", { "README.md": "nothing" });
+    await home.add("home", ".git", { "HOOK.md": hookHead("git", "command:new"), ...HANDLER });
+    const found = await findHooks(home);
     expect(found.map(({ name, source, problem }) => [name, source, problem])).toEqual([
       ["session-handoff", "bundled", undefined],
       ["a", "home", undefined],
@@ -84,21 +84,21 @@ describe("finding hooks", () => {
   });
 
   it("lists broken hooks with their problem, next to the others", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "good", { "HOOK.md": hookOf("good"), ...HANDLER });
-    await stage.add("home", "no-handler", { "HOOK.md": hookOf("no-handler") });
-    await stage.add("home", "twin", { "HOOK.md": hookOf("good"), ...HANDLER });
-    const linked = await stage.add("home", "linked-handler", { "HOOK.md": hookOf("linked-handler") });
+    await using home = await createHookHome();
+    await home.add("home", "good", { "HOOK.md": hookOf("good"), ...HANDLER });
+    await home.add("home", "no-handler", { "HOOK.md": hookOf("no-handler") });
+    await home.add("home", "twin", { "HOOK.md": hookOf("good"), ...HANDLER });
+    const linked = await home.add("home", "linked-handler", { "HOOK.md": hookOf("linked-handler") });
     await symlink("/etc/passwd", join(linked, "handler.js"));
-    const linkedHead = await stage.add("home", "linked-head", HANDLER);
+    const linkedHead = await home.add("home", "linked-head", HANDLER);
     await symlink("/etc/passwd", join(linkedHead, "HOOK.md"));
-    const pipe = await stage.add("home", "pipe", HANDLER);
+    const pipe = await home.add("home", "pipe", HANDLER);
     execFileSync("mkfifo", [join(pipe, "HOOK.md")]);
-    await mkdir(stage.folder.join("elsewhere"));
-    await writeFile(stage.folder.join("elsewhere/HOOK.md"), hookOf("out"));
-    await symlink(stage.folder.join("elsewhere"), join(stage.home, "hooks/out"));
-    await symlink(stage.folder.join("nowhere"), join(stage.home, "hooks/dangling"));
-    const found = await findHooks({ ...stage, bundledFolder: stage.folder.join("none") });
+    await mkdir(home.folder.join("elsewhere"));
+    await writeFile(home.folder.join("elsewhere/HOOK.md"), hookOf("out"));
+    await symlink(home.folder.join("elsewhere"), join(home.home, "hooks/out"));
+    await symlink(home.folder.join("nowhere"), join(home.home, "hooks/dangling"));
+    const found = await findHooks({ ...home, bundledFolder: home.folder.join("none") });
     const problems = Object.fromEntries(found.map(({ name, problem }, index) => [`${index} ${name}`, problem]));
     expect(problems).toEqual({
       "0 dangling": expect.stringContaining("ENOENT") as string,
@@ -113,14 +113,14 @@ describe("finding hooks", () => {
   });
 
   it("says that TypeScript does not run below node_modules", async () => {
-    await using stage = await createHookHome();
-    const folder = await stage.add("home", "x", { "HOOK.md": hookHead("x", "command:new"), "handler.ts": "" });
-    const modules = stage.folder.join("node_modules/hooks");
+    await using home = await createHookHome();
+    const folder = await home.add("home", "x", { "HOOK.md": hookHead("x", "command:new"), "handler.ts": "" });
+    const modules = home.folder.join("node_modules/hooks");
     await mkdir(modules, { recursive: true });
     await rename(folder, join(modules, "x"));
-    await rm(join(stage.home, "hooks"), { recursive: true });
-    await symlink(modules, join(stage.home, "hooks"));
-    const [hook] = await findHooks({ ...stage, bundledFolder: stage.folder.join("none") });
+    await rm(join(home.home, "hooks"), { recursive: true });
+    await symlink(modules, join(home.home, "hooks"));
+    const [hook] = await findHooks({ ...home, bundledFolder: home.folder.join("none") });
     expect(hook?.problem).toContain("where Node runs no TypeScript");
   });
 });

@@ -25,7 +25,6 @@ export interface FoundHook extends Pick<
 export interface HookPlaces {
   home: string;
   workspace: string;
-  /** Default: the package's own. */
   bundledFolder?: string | undefined;
 }
 
@@ -68,7 +67,6 @@ async function hooksIn(source: HookSource, root: string): Promise<FoundHook[]> {
   return found.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }
 
-/** Undefined: not a hook. */
 async function readHook(source: HookSource, root: string, folderName: string): Promise<FoundHook | undefined> {
   const name = printableLine(folderName, 64);
   const path = join(root, folderName);
@@ -138,7 +136,6 @@ type HookHead = Pick<FoundHook, "name" | "description" | "events" | "requires" |
 export type HookRequirements = Record<"bins" | "anyBins" | "env" | "config" | "os", readonly string[]>;
 const NO_REQUIREMENTS: HookRequirements = { bins: [], anyBins: [], env: [], config: [], os: [] };
 
-/** As in `hooks.entries` of the configuration. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
 /** `fallbackName` is the folder's name. Never throws: what cannot be parsed becomes the problem. */
@@ -217,10 +214,7 @@ function nameProblem(name: string): string {
 
 type Json5 = (text: string) => unknown;
 
-/**
- * Parses frontmatter written as lines (`events:` with `- command:new` below), JSON or JSON5. No other YAML. Throws for
- * broken JSON5.
- */
+/** Parses frontmatter written as lines (`events:`, then `- command:new`), JSON or JSON5. Throws for broken JSON5. */
 async function readHeadTree(lines: readonly string[]): Promise<unknown> {
   const { default: json5 } = await import("json5");
   const said = lines.filter((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));

@@ -20,9 +20,7 @@ import { printableLine } from "../base/text.ts";
 export interface HookCall {
   hook: string;
   handlerFile: string;
-  /** Undefined: only load the handler. */
   event?: HookEvent | undefined;
-  /** Its working folder. */
   cwd: string;
   env: Record<string, string>;
   timeoutMs: number;
@@ -66,7 +64,6 @@ export function createHookProcesses({ logger }: { logger: Logger }) {
         return inWords(errorMessage(error));
       }
     },
-    /** Ends all processes. */
     close: async (): Promise<void> => {
       await Promise.all([...running].map(async (program) => await program.end()));
     },
@@ -157,7 +154,6 @@ function listen({ stdout, stderr }: LeashedProgram, on: { onLine(): void; onTooM
   };
 }
 
-/** The last answer. Undefined: none yet. */
 function readAnswer(printed: string, mark: string): Additions | string | undefined {
   const start = printed.lastIndexOf(`\n${mark}`);
   const end = start === -1 ? -1 : printed.indexOf("\n", start + 1);

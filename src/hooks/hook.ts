@@ -27,7 +27,6 @@ export interface Hook {
   handlerFile?: string | undefined;
   /** Bundled and home hooks are on by default, workspace hooks off. */
   enabled: boolean;
-  /** Missing programs, environment variables and settings. */
   missing: readonly string[];
   /** The environment variables that it asks for. It gets these, and no other secrets. */
   variables: readonly string[];
@@ -50,7 +49,6 @@ export interface HookEvent {
   type: string;
   action: string;
   sessionKey: string;
-  /** ISO 8601. */
   timestamp: string;
   context: HookContext;
   /** A handler may add messages for the person. They appear where the event came from. */
@@ -61,7 +59,6 @@ export interface HookContext {
   agentId: string;
   workspaceDir: string;
   sessionId?: string | undefined;
-  /** The window's transcript. */
   sessionFile?: string | undefined;
   /** Why a window ended or was compacted. */
   reason?: string | undefined;
@@ -77,13 +74,11 @@ export interface BootstrapFile {
   content: string;
 }
 
-/** Calls the hooks of one agent. */
 export interface HookRunner {
   /** True if an enabled hook listens, for callers that must prepare data. */
   listens(event: HookEventName): boolean;
   /** Resolves with all additions when every hook is done or timed out. Never rejects. */
   fire(event: HookEventName, request: HookRequest): Promise<HookOutcome>;
-  /** All hooks, including broken ones. */
   list(): readonly Hook[];
   close(): Promise<void>;
 }
@@ -95,7 +90,6 @@ export interface HookRequest {
 
 export interface HookOutcome {
   messages: string[];
-  /** Files that handlers added, in order. */
   bootstrapFiles: BootstrapFile[];
   failures: { hook: string; reason: string }[];
 }
@@ -106,14 +100,9 @@ export interface BundledHook {
   handle(event: HookEvent): Promise<void>;
 }
 
-/**
- * The request on the stdin of a hook's process. The answer is a line on its stdout that starts with the mark, so that
- * the hook's own output is not taken for it.
- */
+/** The request on stdin. The answer is a line on stdout that starts with the mark. */
 export interface ProgramRequest {
-  /** URL of the handler's module. */
   handler: string;
-  /** Undefined: only load the handler. */
   event?: HookEvent | undefined;
   mark: string;
 }

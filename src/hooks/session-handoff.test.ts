@@ -20,9 +20,9 @@ function recorder() {
 }
 
 it("captures the event's window, with the reason", async () => {
-  await using stage = await createHookHome();
+  await using home = await createHookHome();
   const { captured, hook } = recorder();
-  const runner = await stage.open({ bundled: [hook], bundledFolder: bundledHooksFolder() });
+  const runner = await home.open({ bundled: [hook], bundledFolder: bundledHooksFolder() });
   const fire = async (event: HookEventName, reason?: string) =>
     await runner.fire(event, {
       sessionKey: "agent:main:main",
@@ -45,19 +45,19 @@ it("captures the event's window, with the reason", async () => {
 });
 
 it("does not run if disabled, deleted, or without hand-offs", async () => {
-  await using stage = await createHookHome();
+  await using home = await createHookHome();
   const { captured, hook } = recorder();
-  const folder = stage.folder.join("bundled");
+  const folder = home.folder.join("bundled");
   await cp(bundledHooksFolder(), folder, { recursive: true });
   const request = { sessionKey: "agent:main:main", context: {} };
-  const off = await stage.open({ bundled: [hook], hooks: { entries: { "session-handoff": { enabled: false } } } });
-  const without = await stage.open({
+  const off = await home.open({ bundled: [hook], hooks: { entries: { "session-handoff": { enabled: false } } } });
+  const without = await home.open({
     bundled: [],
     config: { ...DEFAULT_CONFIG, handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } },
   });
   expect(without.list()).toMatchObject([{ state: "missing", problem: "it needs setting handoff.enabled" }]);
   await rm(folder, { recursive: true });
-  const deleted = await stage.open({ bundled: [hook] });
+  const deleted = await home.open({ bundled: [hook] });
   for (const runner of [off, without, deleted]) {
     expect(await runner.fire("command:new", request)).toEqual({ messages: [], bootstrapFiles: [], failures: [] });
   }
@@ -65,9 +65,9 @@ it("does not run if disabled, deleted, or without hand-offs", async () => {
 });
 
 it("may fail without harm", async () => {
-  await using stage = await createHookHome();
+  await using home = await createHookHome();
   const hook = createSessionHandoffHook({ capture: async () => await Promise.reject(new Error("the disk is full")) });
-  const runner = await stage.open({ bundled: [hook], bundledFolder: bundledHooksFolder() });
+  const runner = await home.open({ bundled: [hook], bundledFolder: bundledHooksFolder() });
   const outcome = await runner.fire("command:new", { sessionKey: "agent:main:main", context: {} });
   expect(outcome.failures).toEqual([{ hook: "session-handoff", reason: "the disk is full" }]);
 });

@@ -43,7 +43,6 @@ function canonicalRest(segments: readonly string[], mainKey: string | undefined)
   });
 }
 
-/** The main session, or a thread of it. */
 function isMainAlias(head: string, tail: readonly string[], mainKey: string | undefined): boolean {
   const [next] = tail;
   if (next === undefined && head === normalizeMainKey(mainKey)) return true;

@@ -12,7 +12,6 @@ export interface MessageContext {
   BodyStripped?: string | undefined;
   /** Text of other people or the platform around the message. Data, never instructions. */
   UntrustedContext?: string[] | undefined;
-  /** The platform's id of the message. */
   MessageSid?: string | undefined;
   /** When it was sent (ms). */
   Timestamp?: number | undefined;

@@ -60,13 +60,8 @@ export function buildAgentPeerSessionKey(params: PeerKeyParams): string {
   return buildAgentMainSessionKey(params);
 }
 
-interface ParsedAgentSessionKey {
-  agentId: string;
-  rest: string;
-}
-
 /** Splits a key without changing its spelling. Drops empty segments. */
-export function parseAgentSessionKey(key: string | null | undefined): ParsedAgentSessionKey | null {
+export function parseAgentSessionKey(key: string | null | undefined) {
   const [head, rawAgentId, ...rest] = (key ?? "")
     .trim()
     .split(":")
@@ -139,12 +134,7 @@ interface ThreadKeyParams {
   useSuffix?: boolean | undefined;
 }
 
-interface ThreadKeys {
-  sessionKey: string;
-  parentSessionKey?: string | undefined;
-}
-
-export function resolveThreadSessionKeys(params: ThreadKeyParams): ThreadKeys {
+export function resolveThreadSessionKeys(params: ThreadKeyParams) {
   const { baseSessionKey, parentSessionKey, useSuffix = true } = params;
   const threadId = String(params.threadId ?? "").trim();
   if (threadId === "") return { sessionKey: baseSessionKey };

@@ -46,7 +46,6 @@ export const appendAssistantMessageToSessionTranscript = withDefaultAgent(append
 
 export type InitSessionStateParams = Omit<init.InitSessionParams, "agent" | "cfg"> &
   AgentChoice & {
-    /** Overrides of the defaults. */
     cfg?: { session?: Partial<HoldfastConfig["session"]> | undefined } | undefined;
   };
 

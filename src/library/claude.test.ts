@@ -16,21 +16,21 @@ afterEach(async () => {
 });
 
 async function createWorld(): Promise<NativeHome & { repo: string }> {
-  const world = await createNativeHome();
-  const repo = world.join("shop");
+  const home = await createNativeHome();
+  const repo = home.join("shop");
   mkdirSync(repo);
   execFileSync("git", ["init", "-q", "-b", "main", repo]);
-  vi.stubEnv("HOLDFAST_HOME", world.home);
-  vi.stubEnv("CLAUDE_CONFIG_DIR", world.claudeHome);
-  vi.stubEnv("OPENCLAW_STATE_DIR", world.openClawHome);
-  world.session({ id: "a", cwds: [repo], prompts: [OWN], modifiedAt: Date.now() });
-  world.session({ id: "b", cwds: [repo], prompts: [OWN], modifiedAt: Date.now() - 3_600_000 });
-  return { ...world, repo };
+  vi.stubEnv("HOLDFAST_HOME", home.home);
+  vi.stubEnv("CLAUDE_CONFIG_DIR", home.claudeHome);
+  vi.stubEnv("OPENCLAW_STATE_DIR", home.openClawHome);
+  home.session({ id: "a", cwds: [repo], prompts: [OWN], modifiedAt: Date.now() });
+  home.session({ id: "b", cwds: [repo], prompts: [OWN], modifiedAt: Date.now() - 3_600_000 });
+  return { ...home, repo };
 }
 
 it("selectSession takes label, budget and configuration at the RFC's argument positions", async () => {
-  await using world = await createWorld();
-  const { repo } = world;
+  await using home = await createWorld();
+  const { repo } = home;
   await saveSession("main", { repoPath: repo, sessionId: B, label: "auth" });
   const status = await gatherProjectStatus(repo, "main");
   expect(await selectSession("anything", repo, "main", status, "auth")).toMatchObject({
@@ -48,8 +48,8 @@ it("selectSession takes label, budget and configuration at the RFC's argument po
 });
 
 it("selectSession trusts the given status", async () => {
-  await using world = await createWorld();
-  const { repo } = world;
+  await using home = await createWorld();
+  const { repo } = home;
   const status = await gatherProjectStatus(repo, "main");
   const [first] = status.sessions.recent;
   if (first === undefined || status.git === undefined) throw new Error("no status");

@@ -68,7 +68,6 @@ export async function selectSession(
   return (await side.select(task, repoPath, choice)).selection;
 }
 
-/** Lists the sessions in the registries of all agents, Holdfast's and OpenClaw's. */
 export async function listAllSessions(): Promise<RegisteredSession[]> {
   const found = await registry.listAllSessions({ home: resolveHome(), openClawHome: resolveOpenClawHome() });
   return found.sessions;
@@ -109,7 +108,6 @@ export async function activeSpawns(): Promise<ReadonlyMap<string, ActiveRun>> {
   return (await openRunner()).activeSpawns;
 }
 
-/** Stops the runs of this process and closes its index. */
 export async function closeDefaultClaude(): Promise<void> {
   const sides = opened.made();
   opened.clear();

@@ -41,7 +41,7 @@ export async function openHoldfastGateway(options: OpenHoldfastGatewayOptions = 
 export async function connectToGateway(
   options: { home?: string | undefined; name?: string | undefined } = {},
 ): Promise<RpcClient> {
-  const { connectToGateway: connect } = await import("../gateway/connect-to-gateway.ts");
+  const { connectToGateway: connect } = await import("../gateway/gateway-files.ts");
   return await connect({ home: options.home ?? resolveHome(), name: options.name ?? "library" });
 }
 

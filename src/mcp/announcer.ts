@@ -15,7 +15,6 @@ import { findConversation } from "./privacy.ts";
 import { printable } from "../base/text.ts";
 import type { DeliveryTarget } from "../store/queues.ts";
 
-/** The payload in the outbox. */
 export interface AnnouncementPayload {
   type: "announcement";
   text: string;
@@ -36,7 +35,6 @@ const MINUTE_MS = 60_000;
 const COMMAND_LINE: DeliveryTarget = { channel: "cli", accountId: "default", to: "cli" };
 
 export function createAnnouncer(parts: McpParts) {
-  /** Times of the last announcements. */
   let times: number[] = [];
   const admit = (): void => {
     const now = parts.clock.now();
@@ -98,16 +96,9 @@ function targetOf(entry: SessionEntry): DeliveryTarget | undefined {
 }
 
 function tooMany(waitMs: number): HoldfastError {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new HoldfastError(
-    "unavailable",
-    "too-many-announcements",
-    `The limit is ${PER_MINUTE} announcements per minute`,
-    {
-      hint: `This one was not sent. Wait ${seconds} s, and combine the rest into one message.`,
-      data: { waitMs },
-    },
-  );
+  const message = `The limit is ${PER_MINUTE} announcements per minute`;
+  const hint = `This one was not sent. Wait ${Math.ceil(waitMs / 1000)} s, and combine the rest into one message.`;
+  return new HoldfastError("unavailable", "too-many-announcements", message, { hint, data: { waitMs } });
 }
 
 const LOOKED_AT = 1000;

@@ -5,17 +5,13 @@
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
-import type { DiscoveredSession } from "../claude/discovered-session.ts";
-import type { Discovery } from "../claude/discovery/discover.ts";
-import type { ProjectStatus } from "../claude/project-status.ts";
-import type { LiveSession } from "../claude/runner/runner-contract.ts";
-import type { SessionSelection, SelectOptions } from "../claude/selection/selection.ts";
-import type { ClaudeCodeConfig } from "../config/claude-code.ts";
+import type { ClaudeSide } from "../claude/claude-side.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import type { HandoffPlace } from "../handoff/find-handoff.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
+import { programFile } from "../base/package.ts";
 
 export interface McpParts {
   agentId: string;
@@ -28,10 +24,7 @@ export interface McpParts {
   claude: BridgeClaude;
   /** Undefined: the agent has no store yet, and `create` is false. */
   openAgent(options: { create: boolean }): Promise<AgentHandle | undefined>;
-  /**
-   * Hand-offs of the agent's own sessions, or of Claude Code sessions, which the default agent stores for all.
-   * Undefined: turned off, or the agent has no store yet.
-   */
+  /** The default agent stores those of Claude Code for all. Undefined: turned off, or the agent has no store yet. */
   openHandoff(whose: "agent" | "claude-code"): Promise<HandoffPlace | undefined>;
   openSearchIndex(): Promise<SearchIndex>;
   /** The files that the agent may search. `archived` are session ids. */
@@ -41,27 +34,11 @@ export interface McpParts {
   clock: Clock;
   ids: Ids;
   logger: Logger;
-  /** Finishes running work and closes everything that was opened. */
   close(): Promise<void>;
 }
 
-/** The Claude Code side as the agent sees it. */
-export interface BridgeClaude {
-  /** The configuration with the agent's overrides applied. */
-  config: ClaudeCodeConfig;
-  discover(repoPath: string, options?: { limit?: number | undefined }): Promise<Discovery>;
-  find(idOrPrefix: string): Promise<DiscoveredSession>;
-  status(repoPath: string): Promise<ProjectStatus>;
-  select(
-    task: string,
-    repoPath: string,
-    options: SelectOptions,
-  ): Promise<{ selection: SessionSelection; sessions: DiscoveredSession[] }>;
-  /** The running Holdfast run of this session. */
-  liveRun(sessionId: string): Promise<LiveSession | undefined>;
-}
+export type BridgeClaude = Pick<ClaudeSide, "config" | "discover" | "find" | "status" | "select" | "liveRun">;
 
-/** Names of all tools on the wire. */
 export const TOOL_NAMES = [
   "openclaw_conversation_context",
   "openclaw_memory_search",
@@ -75,3 +52,32 @@ export const TOOL_NAMES = [
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];
+
+/** `home` is HOLDFAST_HOME, if set: a client may start the server without our environment. */
+type ClientConfigOptions = Partial<Record<"agent" | "repo" | "session" | "home", string | undefined>>;
+
+/** Uses absolute paths: a client may have another PATH or working folder. */
+export function clientConfig(options: ClientConfigOptions) {
+  const given = (["agent", "repo", "session"] as const).flatMap((name) => {
+    const value = options[name];
+    return value === undefined ? [] : [`--${name}`, value];
+  });
+  return {
+    mcpServers: {
+      holdfast: {
+        type: "stdio",
+        command: process.execPath,
+        args: [programFile(), "mcp", ...given],
+        env: options.home === undefined ? undefined : { HOLDFAST_HOME: options.home },
+        // Makes Claude Code wait for the server before the first turn and keep its tools visible.
+        alwaysLoad: true,
+      },
+    },
+  };
+}
+
+/** The shell command that adds the server to Claude Code. */
+export function claudeAddCommand(options: ClientConfigOptions): string {
+  const entry = JSON.stringify(clientConfig(options).mcpServers.holdfast);
+  return `claude mcp add-json --scope user holdfast '${entry.replaceAll("'", String.raw`'\''`)}'`;
+}

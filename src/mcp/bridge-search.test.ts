@@ -8,8 +8,8 @@ import { searchIndexFile } from "../config/layout.ts";
 import { searchSourcesOf } from "./bridge-search.ts";
 
 it("finds archived sessions of the repo, once, with an index of any age", async () => {
-  await using bench = await createMcpHome();
-  const { native, repo } = bench;
+  await using home = await createMcpHome();
+  const { native, repo } = home;
   const cwds = [repo.path];
   const paths = [
     native.session({ id: "a", cwds, prompts: ["[openclaw:agent=main]\nMend the heron parser"] }),
@@ -18,7 +18,7 @@ it("finds archived sessions of the repo, once, with an index of any age", async 
     native.session({ id: "d", cwds: [native.join("elsewhere")], prompts: ["A heron far away"] }),
   ];
   const search = async (): Promise<string[]> => {
-    const { sessions } = await callTool(await bench.connect(), "openclaw_session_search", { query: "heron" });
+    const { sessions } = await callTool(await home.connect(), "openclaw_session_search", { query: "heron" });
     return (sessions as { sessionId: string; passages: unknown[] }[])
       .map(({ sessionId, passages }) => `${sessionId} ${passages.length}`)
       .toSorted();

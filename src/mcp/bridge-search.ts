@@ -11,7 +11,6 @@ import type { SearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
 import type { McpParts } from "./bridge-parts.ts";
 import { findConversation } from "./privacy.ts";
-import type { SessionHit, SessionResult } from "../memory/search.ts";
 import { createKeyedMutex } from "../base/async.ts";
 
 export type BridgeSearch = ReturnType<typeof createBridgeSearch>;
@@ -22,14 +21,7 @@ interface SessionSearchQuery {
   /** False: skip native sessions that no agent started. */
   includeNative: boolean;
   role?: "user" | "assistant" | undefined;
-  /** In ms. */
   since?: number | undefined;
-}
-
-interface SessionSearchResult extends Pick<SessionResult, "note"> {
-  hits: SessionHit[];
-  /** The native sessions that were searched. */
-  sessions: DiscoveredSession[];
 }
 
 const REFRESH_MS = 1500;
@@ -55,7 +47,7 @@ export function createBridgeSearch(parts: McpParts) {
       const query = { text, agentId: parts.agentId, maxResults, minScore };
       return await refreshed(sources, (index) => searchMemory(index, query));
     },
-    sessions: async ({ text, limit, includeNative, role, since }: SessionSearchQuery): Promise<SessionSearchResult> => {
+    sessions: async ({ text, limit, includeNative, role, since }: SessionSearchQuery) => {
       const [{ sessions }, chats] = await Promise.all([parts.claude.discover(parts.repoPath), chatWindows(parts)]);
       const visible = sessions.filter(({ agentId }) =>
         agentId === undefined ? includeNative : agentId === parts.agentId,
@@ -93,7 +85,6 @@ function outermost(folders: readonly string[]): string[] {
   return kept.slice(0, MAX_ROOTS);
 }
 
-/** Names of the sessions' project folders. */
 function foldersOf(sessions: readonly DiscoveredSession[]): string[] {
   const paths = sessions.flatMap((session) =>
     session.transcriptPath === undefined || session.archived === true ? [] : [session.transcriptPath],

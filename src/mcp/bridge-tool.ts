@@ -8,7 +8,6 @@ import type { McpParts, ToolName } from "./bridge-parts.ts";
 import { asData } from "./model-text.ts";
 import type { McpConfig } from "../config/claude-code.ts";
 
-/** The parts of one server, with its search and announcer. */
 export interface Bridge extends McpParts {
   search: BridgeSearch;
   announcer: Announcer;
@@ -17,7 +16,6 @@ export interface Bridge extends McpParts {
 export interface BridgeTool {
   name: ToolName;
   title: string;
-  /** Tells the model what the tool returns and when to use it. */
   description: string;
   /** The setting that enables the tool. Default: always enabled. */
   flag?: keyof McpConfig | undefined;
@@ -65,7 +63,6 @@ function toFailure(error: unknown, tool: ToolName, { logger }: Bridge): CallTool
   return { content: [{ type: "text", text: String(asData(text)) }], isError: true };
 }
 
-/** A whole number from 1 to `most`. */
 export const countUpTo = (most: number, usual: number, what: string) =>
   z.int().min(1).max(most).default(usual).describe(`${what} (default ${usual})`);
 

@@ -8,8 +8,8 @@ import type { McpConfig } from "../config/claude-code.ts";
 import { TOOL_NAMES } from "./bridge-parts.ts";
 
 it("offers all nine tools, described for a model", async () => {
-  await using bench = await createMcpHome();
-  const client = await bench.connect();
+  await using home = await createMcpHome();
+  const client = await home.connect();
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name).toSorted()).toEqual([...TOOL_NAMES].toSorted());
   for (const { name, description = "", inputSchema, outputSchema, annotations } of tools) {
@@ -37,8 +37,8 @@ const HIDDEN: Record<keyof McpConfig, string[]> = {
 };
 
 it.each(Object.entries(HIDDEN))("%s hides its tools: not listed, not callable", async (flag, hidden) => {
-  await using bench = await createMcpHome();
-  const client = await bench.connect({ flags: { [flag]: false } });
+  await using home = await createMcpHome();
+  const client = await home.connect({ flags: { [flag]: false } });
   const names = new Set((await client.listTools()).tools.map(({ name }) => name));
   expect(TOOL_NAMES.filter((name) => !names.has(name)).toSorted()).toEqual(hidden);
   for (const name of hidden) {
@@ -72,8 +72,8 @@ const REFUSED: [name: string, args: object, reason: string][] = [
 const ZODS_WORDS = /Invalid (?:input|option|string)|received|Too (?:big|small)|Unrecognized/;
 
 it("rejects wrong arguments and unknown tools with an explanation", async () => {
-  await using bench = await createMcpHome();
-  const client = await bench.connect();
+  await using home = await createMcpHome();
+  const client = await home.connect();
   for (const [name, args, reason] of REFUSED) {
     const said = await failTool(client, name, args);
     expect(said, `${name} ${JSON.stringify(args).slice(0, 80)}`).toContain(reason);
@@ -82,9 +82,9 @@ it("rejects wrong arguments and unknown tools with an explanation", async () => 
 });
 
 it("returns failures with a hint, and keeps running", async () => {
-  await using bench = await createMcpHome();
+  await using home = await createMcpHome();
   let calls = 0;
-  const client = await bench.connect({
+  const client = await home.connect({
     parts: {
       openAgent: async () => {
         calls += 1;
@@ -100,10 +100,10 @@ it("returns failures with a hint, and keeps running", async () => {
 });
 
 it("answers several calls at once", async () => {
-  await using bench = await createMcpHome();
-  await bench.memory("MEMORY.md", "The answer is forty-two.");
-  bench.native.session({ id: "a", cwds: [bench.repo.path], prompts: ["look for the answer"] });
-  const client = await bench.connect();
+  await using home = await createMcpHome();
+  await home.memory("MEMORY.md", "The answer is forty-two.");
+  home.native.session({ id: "a", cwds: [home.repo.path], prompts: ["look for the answer"] });
+  const client = await home.connect();
   const [memory, sessions, again, list, status] = await Promise.all([
     callTool(client, "openclaw_memory_search", { query: "answer" }),
     callTool(client, "openclaw_session_search", { query: "answer" }),
@@ -119,8 +119,8 @@ it("answers several calls at once", async () => {
 });
 
 it("creates no store on read", async () => {
-  await using bench = await createMcpHome();
-  const client = await bench.connect();
+  await using home = await createMcpHome();
+  const client = await home.connect();
   expect(await callTool(client, "openclaw_conversation_context")).toMatchObject({ linked: false });
-  expect(existsSync(agentLayout(bench.home, "main").root)).toBe(false);
+  expect(existsSync(agentLayout(home.home, "main").root)).toBe(false);
 });

@@ -44,7 +44,6 @@ export async function findConversation(parts: Pick<McpParts, "openAgent" | "sess
 export interface Viewer {
   /** The conversation of the caller. Undefined: a task without one. */
   sessionKey?: string | undefined;
-  /** The asking Claude Code session. */
   claudeSessionId?: string | undefined;
 }
 

@@ -124,6 +124,24 @@ describe("several processes", () => {
     expectAllOnce(await home.refreshed());
   });
 
+  it("search while another writes: fewer results at first, never wrong ones", async () => {
+    await using home = await createSearchHome();
+    await manySessions(home);
+    const child = startIndexing(home);
+    const index = await home.open();
+    const ended = child.ended();
+    const over = new AbortController();
+    void ended.finally(() => over.abort());
+    while (!over.signal.aborted) {
+      const { sessions, indexing } = await index.ask({ text: "begin s7", person: true });
+      for (const { passages } of sessions) expect(passages[0]?.snippet).toContain("**begin**");
+      expect(indexing.complete).toBe(false);
+      await delay(5);
+    }
+    expect(await ended).toBe(0);
+    expectAllOnce(index);
+  });
+
   it("lose nothing when one is killed in the middle", async () => {
     await using home = await createSearchHome();
     await manySessions(home);

@@ -1,7 +1,7 @@
 /**
  * The index's database file. A damaged, outdated or foreign file is not repaired but replaced. This happens under a
  * lock, so that no process removes a file that another has just created. A process that still has the removed file
- * open uses it until it checks again.
+ * open uses it until it checks again. If the home cannot be written, the index is built in memory.
  */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,6 +13,7 @@ import type { Logger } from "../base/log.ts";
 import {
   type DatabaseRole,
   type SqliteConnection,
+  openConnection,
   sqliteError,
   sqliteResultCode,
   wrapConnection,
@@ -67,7 +68,7 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
         }
       }),
     reopenIfReplaced: async () => {
-      if (inodeOf(path) !== connection.inode) await reopen();
+      if (!connection.isInMemory && inodeOf(path) !== connection.inode) await reopen();
     },
     mend: async (error) => {
       if (!isDamage(error)) return false;
@@ -79,7 +80,7 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     close: () => {
       if (!connection.database.isOpen) return;
       connection.sqlite.close();
-      noteAsLeft(path, { isDamaged });
+      if (!connection.isInMemory) noteAsLeft(path, { isDamaged });
     },
   };
 }
@@ -99,9 +100,26 @@ interface Connection {
   sqlite: SqliteConnection;
   knownWords: Set<string>;
   inode: number | undefined;
+  isInMemory?: true | undefined;
 }
 
 async function openOrRebuild(path: string, logger: Logger, damagedInode?: number): Promise<Connection> {
+  try {
+    return await openOnDisk(path, logger, damagedInode);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const database = openConnection(":memory:", { pragmas: "", setUp: (empty) => empty.exec(SCHEMA) });
+    const sqlite = wrapConnection(database, path, INDEX_ROLE);
+    return { database, sqlite, knownWords: new Set(), inode: undefined, isInMemory: true };
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  const { kind, code } = error as { kind?: unknown; code?: unknown };
+  return kind === "forbidden" || code === "EACCES" || code === "EPERM" || code === "EROFS";
+}
+
+async function openOnDisk(path: string, logger: Logger, damagedInode: number | undefined): Promise<Connection> {
   await ensurePrivateFolder(dirname(path));
   return await withFileLock(`${path}.lock`, {}, async () => {
     const before = statSync(path, { throwIfNoEntry: false });
@@ -127,7 +145,7 @@ function openFile(path: string, replace: boolean): DatabaseSync {
         database.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID,
       check: (database) => {
         // Fails if a table is missing.
-        database.prepare("SELECT 1 FROM sources, words, spellings, vocabulary, edits LIMIT 1").get();
+        database.prepare("SELECT 1 FROM sources, words, spellings, vocabulary, edits, vectors LIMIT 0").get();
         return findDatabaseDamage(database);
       },
       replace,
@@ -148,7 +166,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Increased when the same files would be indexed differently. */
-const INDEX_VERSION = 2;
+const INDEX_VERSION = 3;
 
 /** "HFSx" in SQLite's header identifies our file. */
 const APPLICATION_ID = 0x48465378;
@@ -164,15 +182,18 @@ export function sourceOf(id: number): number {
   return Math.floor(id / 2 ** PASSAGE_BITS);
 }
 
-/** The place of the text about a session; its passages follow. */
-export const ABOUT_PLACE = 0;
-export const MAX_PASSAGES = 2 ** PASSAGE_BITS - 1;
+/**
+ * The place of the text about a session, after all passages: FTS5 writes what it has collected in memory whenever an id
+ * is lower than the one before.
+ */
+export const ABOUT_PLACE = 2 ** PASSAGE_BITS - 1;
 
 /**
  * - `words`: stemmed, without accents, one column per kind of text because they count differently. `parts` holds
- *   extra words for the tokenizer (`query.ts`). Place 0 of a source is about the session: title, branch, files.
+ *   extra words for the tokenizer (`query.ts`). The last place of a source is about the session: title, branch, files.
  * - `vocabulary`, `spellings`: each distinct word once, with trigrams, for parts of words and typos.
  * - `edits`: which prompt (a passage id) led to a change of a file.
+ * - `vectors`: the meaning of a session (`meaning.ts`), one per encoder; empty for a session without words.
  */
 const SCHEMA = `
   CREATE TABLE sources (
@@ -234,6 +255,14 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE spellings USING fts5 (
     word, content = '', columnsize = 0, detail = none, tokenize = "trigram"
   );
+  CREATE TABLE vectors (
+    encoder TEXT NOT NULL,
+    source_id INTEGER NOT NULL REFERENCES sources (id),
+    passages INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (encoder, source_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE encoders (name TEXT PRIMARY KEY, tokens INTEGER NOT NULL, cost_usd REAL NOT NULL) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${INDEX_VERSION};
 `;

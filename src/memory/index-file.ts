@@ -95,7 +95,8 @@ export interface CommitQueue {
   flush(): void;
 }
 
-const MAX_QUEUED = 20;
+const MAX_QUEUED = 100;
+const QUEUED_CHARACTERS = 768 * 1024;
 
 export function createCommitQueue(database: IndexDatabase): CommitQueue {
   let waiting: (() => void)[] = [];
@@ -112,7 +113,7 @@ export function createCommitQueue(database: IndexDatabase): CommitQueue {
     add: (characters, write) => {
       waiting.push(write);
       size += characters;
-      if (size >= BATCH_CHARACTERS || waiting.length >= MAX_QUEUED) flush();
+      if (size >= QUEUED_CHARACTERS || waiting.length >= MAX_QUEUED) flush();
     },
     flush,
   };

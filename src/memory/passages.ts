@@ -29,9 +29,14 @@ const SHORT_FIELD = 200;
 
 /** Passages of one transcript entry. */
 export function entryPassages(text: string, place: Omit<Passage, "text">): Passage[] {
-  const entryId = place.entryId === undefined ? {} : { entryId: redactText(place.entryId).slice(0, SHORT_FIELD) };
-  return cutText(redactText(text).slice(0, ENTRY_LENGTH)).map((piece) => ({ ...place, ...entryId, text: piece }));
+  if (text === "") return [];
+  const { entryId } = place;
+  const id = entryId === undefined || PLAIN_ID.test(entryId) ? entryId : redactText(entryId).slice(0, SHORT_FIELD);
+  return cutText(redactText(text).slice(0, ENTRY_LENGTH)).map((piece) => ({ ...place, entryId: id, text: piece }));
 }
+
+/** A UUID, or the short ids of Holdfast's transcripts: too short for a secret. */
+const PLAIN_ID = /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\w-]{1,12})$/;
 
 /** Undefined: unknown. The epoch itself also means unknown. */
 export function instant(timestamp: unknown): number | undefined {

@@ -2,6 +2,7 @@
  * Search for a person, who sees every session and memory file of their machine: the answer of `holdfast search --json`
  * and of `search.query`.
  */
+import type { Matched } from "./rank.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { SessionHit } from "./search.ts";
 import type { SourceKind } from "./sources.ts";
@@ -32,8 +33,7 @@ export interface PersonResult {
   results: FoundSession[];
   /** Number of results without `limit`. */
   total: number;
-  /** `some`: nothing has all of the words. */
-  matched: "all" | "some" | "none";
+  matched: Matched;
   /** False: some files are not searchable yet. */
   complete: boolean;
   pendingFiles: number;
@@ -78,9 +78,9 @@ const KINDS: Readonly<Record<SearchPlace, SourceKind>> = { chats: "transcript", 
 const PLACES: Readonly<Record<SourceKind, SearchPlace>> = { transcript: "chats", native: "claude", memory: "memory" };
 const SNIPPET = { length: 200, keepLines: false };
 
-export function searchForPerson(index: SearchIndex, query: PersonQuery): PersonResult {
+export async function searchForPerson(index: SearchIndex, query: PersonQuery): Promise<PersonResult> {
   const { text, repo, since, file, limit, offset } = query;
-  const { sessions, total, matched, indexing, note } = index.sessions({
+  const { sessions, total, matched, indexing, note } = await index.ask({
     person: true,
     text,
     repo,

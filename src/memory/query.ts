@@ -41,8 +41,12 @@ export function parseQuery(text: string): ParsedQuery {
 
 /** The terms that carry meaning. If there are none, all of them. */
 export function tellingTerms({ wanted }: ParsedQuery): QueryTerm[] {
-  const telling = wanted.filter(({ text, exact }) => exact || !COMMON_WORDS.has(bare(text)));
+  const telling = wanted.filter(({ text, exact }) => exact || !isCommonWord(bare(text)));
   return telling.length === 0 ? wanted : telling;
+}
+
+export function isCommonWord(word: string): boolean {
+  return COMMON_WORDS.has(word);
 }
 
 function bare(text: string): string {
@@ -115,6 +119,8 @@ interface WordForms {
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々〆]+/gu;
 const EMOJI = /\p{Extended_Pictographic}|[\u{1f1e6}-\u{1f1ff}]/gu;
+/** No emoji and no script without spaces is below. */
+const BEYOND_LATIN = /[^\0-\u0dff]|[©®]/u;
 const WORD = /[\p{L}\p{N}]+/gu;
 /** A part that starts inside a word, as in `getUser` and `HTTPServer`. */
 const PART_BEGINS = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
@@ -124,9 +130,12 @@ const LONGEST_WORD = 200;
 export function wordForms(raw: string): WordForms {
   const text = raw.normalize("NFC").replaceAll("\0", " ");
   const parts: string[] = [];
-  for (const [word] of text.matchAll(WORD)) {
-    if (PART_BEGINS.test(word)) parts.push(identifierParts(word).join(" "));
+  if (PART_BEGINS.test(text)) {
+    for (const [word] of text.matchAll(WORD)) {
+      if (PART_BEGINS.test(word)) parts.push(identifierParts(word).join(" "));
+    }
   }
+  if (!BEYOND_LATIN.test(text)) return { text, parts: parts.join("\n") };
   for (const [run] of text.matchAll(SPACELESS)) parts.push(pairs(run).join(" "), Array.from(run).join(" "));
   for (const [emoji] of text.matchAll(EMOJI)) parts.push(emojiWord(emoji));
   return { text: text.replace(SPACELESS, " "), parts: parts.join("\n") };

@@ -2,14 +2,14 @@
  * Ranks passages, and sessions by all their passages. Those with all terms come first, then those with some. A quoted
  * phrase must be there. Among equally good ones the newest comes first.
  */
-import { type IndexDatabase, ABOUT_PLACE, MAX_PASSAGES, PASSAGE_BITS, passageId, sourceOf } from "./index-database.ts";
+import { type IndexDatabase, ABOUT_PLACE, PASSAGE_BITS, passageId, sourceOf } from "./index-database.ts";
 import { type TermMatches, matchTerms } from "./match-terms.ts";
 import type { ParsedQuery } from "./query.ts";
 import { type Asker, type SearchFilter, rowFilter } from "./source-filter.ts";
 import type { SourceKind } from "./sources.ts";
 
-/** `some`: nothing has all terms; these have some. */
-export type Matched = "all" | "some" | "none";
+/** `some`: nothing has all terms; these have some. `meaning`: these hardly have them, but are about the same. */
+export type Matched = "all" | "some" | "meaning" | "none";
 
 export interface PassageRow {
   id: number;
@@ -103,7 +103,7 @@ function hasExact(terms: readonly TermMatches[], matches: number): boolean {
 }
 
 function isAbout(id: number): boolean {
-  return id % (MAX_PASSAGES + 1) === ABOUT_PLACE;
+  return id % (ABOUT_PLACE + 1) === ABOUT_PLACE;
 }
 
 /** A session with its subagents, or a memory file. */
@@ -134,20 +134,27 @@ const TOGETHER = 0.5;
 export function rankSessions(
   database: IndexDatabase,
   parsed: ParsedQuery,
-  { asker, filter, limit, passages }: { asker: Asker; filter: SearchFilter; limit: number; passages: number },
-): { found: RankedSession[]; total: number; matched: Matched; instead: string[] } {
+  { asker, filter, limit, passages, similar }: SessionRanking,
+): { found: RankedSession[]; total: number; matched: Matched; instead: string[]; coverage: number } {
   const terms = matchTerms(database, parsed, rowFilter(asker, filter));
   const bySource = Map.groupBy(weighPassages(terms), ({ id }) => sourceOf(id));
   const sources = [...bySource]
     .map(([id, members]) => ({ id, members, weight: sessionWeight(terms, members).weight }))
     .sort((a, b) => b.weight - a.weight || b.id - a.id)
     .slice(0, MAX_SOURCES);
-  const sessions = groupBySession(database, sources);
-  const ranked = sessions
+  for (const id of similar?.keys() ?? []) if (!bySource.has(id)) sources.push({ id, members: [], weight: 0 });
+  const ranked = groupBySession(database, sources)
     .map(({ main, members }) => ({ main, members, ...sessionWeight(terms, members) }))
     .filter(({ matches }) => hasExact(terms, matches));
+  if (similar !== undefined) {
+    for (const session of ranked) {
+      session.weight = (similar.get(session.main.id) ?? 0) + (WORDS_BESIDE * session.count) / terms.length;
+    }
+  }
   const complete = ranked.filter(({ count }) => count === terms.length).length;
-  ranked.sort((a, b) => step(b.weight) - step(a.weight) || (b.main.last_at ?? 0) - (a.main.last_at ?? 0));
+  const weigh = similar === undefined ? step : (weight: number) => weight;
+  ranked.sort((a, b) => weigh(b.weight) - weigh(a.weight) || (b.main.last_at ?? 0) - (a.main.last_at ?? 0));
+  const coverage = (ranked[0]?.count ?? 0) / Math.max(1, terms.length);
   const found = ranked.slice(0, limit).map(({ main, members, weight, count }) => ({
     ...describe(database, main),
     weight,
@@ -155,8 +162,20 @@ export function rankSessions(
     found: members.filter(({ id }) => !isAbout(id)).length,
     passages: bestPassages(database, members, terms.length, passages),
   }));
-  return { found, total: ranked.length, ...outcome(terms, found.length, complete) };
+  return { found, total: ranked.length, coverage, ...outcome(terms, found.length, complete) };
 }
+
+interface SessionRanking {
+  asker: Asker;
+  filter: SearchFilter;
+  limit: number;
+  passages: number;
+  /** Ranks by this similarity of sources, and by words only beside it. */
+  similar?: ReadonlyMap<number, number> | undefined;
+}
+
+/** How much a session with all words counts more than one that is only similar. */
+const WORDS_BESIDE = 0.3;
 
 function sessionWeight(
   terms: readonly TermMatches[],
@@ -248,8 +267,8 @@ function firstPrompt(database: IndexDatabase, sourceId: number): string | undefi
   const row = database.get<{ text: string }>(
     `SELECT substr(text, 1, ${TITLE_LENGTH * 2}) AS text FROM passages
      WHERE id BETWEEN ? AND ? AND role = 'user' ORDER BY id LIMIT 1`,
+    passageId(sourceId, 0),
     passageId(sourceId, ABOUT_PLACE),
-    passageId(sourceId, MAX_PASSAGES),
   );
   const line = row?.text.trim().split("\n")[0];
   return line === undefined || line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;

@@ -16,6 +16,7 @@ const UNKNOWN_AGENT = "?";
 
 export function createNativeLineReader(wasSettled: boolean): LineReader {
   let settled = wasSettled;
+  const branchOf = createBranchReader();
   const readCalls = createToolCallReader();
 
   return (line, place) => {
@@ -66,8 +67,17 @@ function titleOf(record: JsonRecord): ReadStep["title"] {
   return { text: redactText(text).slice(0, TITLE_LENGTH).trim(), rank: kind.rank };
 }
 
-function branchOf({ gitBranch }: JsonRecord): string | undefined {
-  return typeof gitBranch === "string" && gitBranch !== "" ? redactText(gitBranch.slice(0, NAME_LENGTH)) : undefined;
+/** Every line names the branch, but it rarely changes. */
+function createBranchReader(): (record: JsonRecord) => string | undefined {
+  let last: unknown;
+  let branch: string | undefined;
+  return ({ gitBranch }) => {
+    if (gitBranch === last) return branch;
+    last = gitBranch;
+    const isNamed = typeof gitBranch === "string" && gitBranch !== "";
+    branch = isNamed ? redactText(gitBranch.slice(0, NAME_LENGTH)) : undefined;
+    return branch;
+  };
 }
 
 /** Undefined: neither a real prompt nor an answer of the model. */

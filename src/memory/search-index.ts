@@ -10,15 +10,18 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { type FileEdit, findEdits } from "./blame.ts";
 import { type IndexDatabase, isDamage, openIndexDatabase } from "./index-database.ts";
+import { type Encoder, type MeaningStatus, meaningStatus, updateVectors } from "./meaning.ts";
 import { type RefreshOptions, type RefreshReport, refreshIndex } from "./refresh.ts";
 import {
   type SearchQuery,
   type SearchResult,
   type SessionQuery,
   type SessionResult,
+  searchByMeaning,
   searchPassages,
   searchSessions,
 } from "./search.ts";
+import { createWordEncoder } from "./word-vectors.ts";
 
 export interface SearchIndex {
   /**
@@ -30,6 +33,12 @@ export interface SearchIndex {
   search(query: SearchQuery): SearchResult;
   /** The same for sessions, each with its best passages. Memory files have no session. */
   sessions(query: SessionQuery): SessionResult;
+  /** The same, by meaning where the words do not lead anywhere. May take a second to encode new sessions. */
+  ask(query: SessionQuery): Promise<SessionResult>;
+  /** Encodes new sessions by their meaning, until done or out of time. */
+  encode(options: { budgetMs: number; signal?: AbortSignal | undefined }): Promise<MeaningStatus>;
+  /** Uses the file that another process or thread has put in place of a damaged one. */
+  renew(): Promise<void>;
   /** Changes of a file, newest first. For a person only. */
   edits(paths: readonly string[]): FileEdit[];
   /** What the index holds. */
@@ -48,10 +57,16 @@ export interface SearchIndexOptions {
   path: string;
   clock: Clock;
   logger: Logger;
+  /** Default: the shipped word vectors. */
+  encoder?: Encoder | undefined;
 }
 
+/** How long a question waits for the vectors of new sessions. */
+const ENCODING_MS = 1000;
+
 /** Replaces a damaged, older or foreign file by an empty index. */
-export async function createSearchIndex({ path, clock, logger }: SearchIndexOptions): Promise<SearchIndex> {
+export async function createSearchIndex(options: SearchIndexOptions): Promise<SearchIndex> {
+  const { path, clock, logger, encoder = createWordEncoder() } = options;
   const database = await openIndexDatabase({ path, logger });
   let last: RefreshReport | undefined;
   let damage: unknown;
@@ -66,11 +81,16 @@ export async function createSearchIndex({ path, clock, logger }: SearchIndexOpti
     }
   };
 
+  const renew = async (): Promise<void> => {
+    await database.reopenIfReplaced();
+    if (damage !== undefined) await database.mend(damage);
+    damage = undefined;
+  };
+
   return {
+    renew,
     refresh: async (options) => {
-      await database.reopenIfReplaced();
-      if (damage !== undefined) await database.mend(damage);
-      damage = undefined;
+      await renew();
       try {
         last = await refreshIndex(database, clock, options);
       } catch (error) {
@@ -82,6 +102,21 @@ export async function createSearchIndex({ path, clock, logger }: SearchIndexOpti
     search: (query) => attempt(() => searchPassages(database, query, last), { ...UNSEARCHABLE, hits: [] }),
     sessions: (query) =>
       attempt(() => searchSessions(database, query, last), { ...UNSEARCHABLE, sessions: [], total: 0 }),
+    ask: async (query) => {
+      const deadline = clock.now() + ENCODING_MS;
+      try {
+        return await searchByMeaning(database, query, last, { encoder, isOver: () => clock.now() >= deadline });
+      } catch (error) {
+        logger.warn("searching by words only", { error });
+        return attempt(() => searchSessions(database, query, last), { ...UNSEARCHABLE, sessions: [], total: 0 });
+      }
+    },
+    encode: async ({ budgetMs, signal }) => {
+      const deadline = clock.now() + budgetMs;
+      const isOver = (): boolean => clock.now() >= deadline || signal?.aborted === true;
+      await updateVectors(database, encoder, { isOver, signal });
+      return meaningStatus(database, encoder.name);
+    },
     edits: (paths) => attempt(() => findEdits(database, paths), []),
     counts: () => attempt(() => countAll(database), { files: 0, passages: 0, bytes: 0 }),
     close: () => database.close(),

@@ -10,9 +10,10 @@ import {
   rankPassages,
   rankSessions,
 } from "./rank.ts";
+import { type Encoder, similarSources, updateVectors } from "./meaning.ts";
 import type { RefreshReport } from "./refresh.ts";
 import { type SnippetOptions, createSnippet } from "./snippet.ts";
-import { type Asker, type SearchFilter, PERSON } from "./source-filter.ts";
+import { type Asker, type SearchFilter, PERSON, rowFilter } from "./source-filter.ts";
 import type { SourceKind } from "./sources.ts";
 
 /** An agent, with what it may see, or a person, who sees everything. */
@@ -99,6 +100,8 @@ export interface SessionHit {
   /** Time of its newest message, in ms. */
   at?: number | undefined;
   score: number;
+  /** Has all terms. */
+  hasAll: boolean;
   /** Number of matching passages in this session. */
   found: number;
   /** Best first. Empty if only title, branch or files match. */
@@ -138,15 +141,71 @@ export function searchSessions(
   refreshed: RefreshReport | undefined,
 ): SessionResult {
   const parsed = parseQuery(query.text);
-  const [limit, offset] = [bounded(query.limit, SESSIONS), Math.max(0, Math.trunc(query.offset ?? 0) || 0)];
-  const ranked = rankSessions(database, parsed, {
+  return toSessionResult(query, parsed, rankSessions(database, parsed, rankingOf(query)), refreshed);
+}
+
+/**
+ * The same, but ranks by meaning if the words do not lead anywhere: no session has half of them. Phrases, excluded
+ * words and paths are meant as they are.
+ */
+export async function searchByMeaning(
+  database: IndexDatabase,
+  query: SessionQuery,
+  refreshed: RefreshReport | undefined,
+  { encoder, isOver }: { encoder: Encoder; isOver: () => boolean },
+): Promise<SessionResult> {
+  const parsed = parseQuery(query.text);
+  const ranking = rankingOf(query);
+  const byWords = rankSessions(database, parsed, ranking);
+  const terms = tellingTerms(parsed);
+  const isLiteral = parsed.unwanted.length > 0 || terms.some(({ text, exact }) => exact || IDENTIFIER.test(text));
+  if (byWords.coverage >= COVERED || isLiteral || terms.length < 2) {
+    return toSessionResult(query, parsed, byWords, refreshed);
+  }
+  const once = { signal: AbortSignal.timeout(QUESTION_MS), attempts: 1 };
+  const [vector] = (await encoder.encode([query.text], once)).vectors;
+  if (vector === undefined) return toSessionResult(query, parsed, byWords, refreshed);
+  if (encoder.isLocal === true) await updateVectors(database, encoder, { isOver });
+  const close = [...similarSources(database, { name: encoder.name, vector }, rowFilter(ranking.asker, ranking.filter))]
+    .filter(([, similarity]) => similarity >= MIN_SIMILARITY)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, MAX_SIMILAR);
+  const byMeaning = rankSessions(database, parsed, { ...ranking, similar: new Map(close) });
+  const matched = close.length === 0 ? byWords.matched : "meaning";
+  return toSessionResult(query, parsed, { ...byMeaning, matched }, refreshed);
+}
+
+/** How long a person waits for a model to encode the question. */
+const QUESTION_MS = 3000;
+/** A path, a name in code, a number. */
+const IDENTIFIER = /\w[./_]\w|\d|\p{Ll}\p{Lu}/u;
+/** The best hit has this share of the words: they are what the person means. */
+const COVERED = 0.5;
+const MIN_SIMILARITY = 0.3;
+const MAX_SIMILAR = 50;
+
+function rankingOf(query: SessionQuery) {
+  const offset = offsetOf(query);
+  return {
     asker: askerOf(query),
-    filter: { ...query, kinds: query.kinds ?? ["transcript", "native"] },
-    limit: limit + offset,
+    filter: { ...query, kinds: query.kinds ?? (["transcript", "native"] as const) },
+    limit: bounded(query.limit, SESSIONS) + offset,
     passages: query.passages ?? PASSAGES,
-  });
+  };
+}
+
+function offsetOf({ offset }: SessionQuery): number {
+  return Math.max(0, Math.trunc(offset ?? 0) || 0);
+}
+
+function toSessionResult(
+  query: SessionQuery,
+  parsed: ParsedQuery,
+  ranked: ReturnType<typeof rankSessions>,
+  refreshed: RefreshReport | undefined,
+): SessionResult {
   const snip = snippetMaker(parsed, ranked.instead, query.snippet);
-  const sessions = ranked.found.slice(offset).map((session) => toSession(session, snip));
+  const sessions = ranked.found.slice(offsetOf(query)).map((session) => toSession(session, snip));
   const { matched, total } = ranked;
   return { sessions, total, matched, indexing: indexingOf(refreshed), note: noteFor(parsed, matched, refreshed) };
 }
@@ -200,14 +259,29 @@ function archivedFlag({ kind, path }: Pick<PassageRow, "kind" | "path">): true |
 }
 
 function toSession(session: RankedSession, snip: Snip): SessionHit {
-  const { sessionId, kind, name, agentId, path, folder, branch, title, at, found } = session;
+  const { sessionId, kind, name, agentId, path, folder, branch, title, at, hasAll, found } = session;
   const passages = session.passages.map((passage) => {
     const { entryId, subagentId, role, at: saidAt, line, snippet, score } = toHit(passage, snip);
     return { entryId, subagentId, role, at: saidAt, line, snippet, score };
   });
   const archived = archivedFlag(session);
   const score = scoreOf(session);
-  return { sessionId, kind, name, agentId, path, archived, repo: folder, branch, title, at, score, found, passages };
+  return {
+    sessionId,
+    kind,
+    name,
+    agentId,
+    path,
+    archived,
+    repo: folder,
+    branch,
+    title,
+    at,
+    score,
+    hasAll,
+    found,
+    passages,
+  };
 }
 
 function indexingOf(refreshed: RefreshReport | undefined): SearchResult["indexing"] {
@@ -232,6 +306,7 @@ function noteFor(
     return "The query has neither a word nor three characters in a row: make it longer.";
   }
   const notes: string[] = [];
+  if (matched === "meaning") notes.push("Few sessions have these words; these are about something similar.");
   if (matched === "some") notes.push("Nothing has all of these words; these have some of them.");
   if (matched === "none") notes.push("Nothing found: try fewer or other words.");
   if (refreshed !== undefined && !refreshed.complete) {

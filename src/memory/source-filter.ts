@@ -1,6 +1,6 @@
 /** Who asks, and what of it they want to see: both become conditions of the query, so ranking never depends on more. */
 import type { SQLInputValue } from "node:sqlite";
-import { ABOUT_PLACE, MAX_PASSAGES, PASSAGE_BITS } from "./index-database.ts";
+import { ABOUT_PLACE, PASSAGE_BITS } from "./index-database.ts";
 import { type SourceKind, SOURCE_KINDS } from "./sources.ts";
 
 /** A person sees everything on their machine. */
@@ -65,7 +65,7 @@ export function rowFilter(asker: Asker, filter: SearchFilter): RowFilter {
       }
       if (onPassage.passage.length > 0) {
         const passage = `EXISTS (SELECT 1 FROM passages p WHERE p.id = ${id} AND ${onPassage.passage.join(" AND ")})`;
-        const isAbout = `(${id} & ${MAX_PASSAGES}) = ${ABOUT_PLACE}`;
+        const isAbout = `(${id} & ${ABOUT_PLACE}) = ${ABOUT_PLACE}`;
         const about = `EXISTS (SELECT 1 FROM sources s WHERE s.id = (${id} >> ${PASSAGE_BITS}) AND ${onPassage.about.join(" AND ")})`;
         parts.push(`CASE WHEN ${isAbout} THEN ${about} ELSE ${passage} END`);
       }
@@ -90,7 +90,7 @@ function passageConditions(filter: SearchFilter, values: SQLInputValue[]): { pas
   const about: string[] = [];
   if (filter.role !== undefined) {
     passage.push("p.role = ?");
-    // Nobody said it.
+    // Not part of the conversation.
     about.push("? IS NULL");
     values.push(filter.role);
   }

@@ -1,7 +1,10 @@
-/** The rows of indexed files and their passages. Callers open the transaction. */
+/**
+ * The rows of indexed files and their passages. Callers open the transaction. While passages are added, statements
+ * change one row each: one that may change several makes FTS5 write what it has collected in memory.
+ */
 import { isAbsolute, basename, join } from "node:path";
 import { redactText } from "../base/redact.ts";
-import { type IndexDatabase, ABOUT_PLACE, MAX_PASSAGES, passageId } from "./index-database.ts";
+import { type IndexDatabase, ABOUT_PLACE, passageId } from "./index-database.ts";
 import type { Passage } from "./passages.ts";
 import { type SourceFile, type SourceKind, holderOf } from "./sources.ts";
 import type { ReadStep } from "./read-step.ts";
@@ -65,7 +68,7 @@ export function addSource(database: IndexDatabase, file: SourceFile): SourceRow 
   database.run(
     `INSERT INTO sources (path, holder, name, kind, owner, session_id, subagent_id, settled, inode, size, modified_at,
        offset, tail, lines, passages, damaged_lines, skipped_lines)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, -1, -1, 0, '', 0, ${ABOUT_PLACE + 1}, 0, 0)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, -1, -1, 0, '', 0, 0, 0, 0)`,
     file.path,
     holderOf(file),
     file.name,
@@ -82,7 +85,7 @@ export function addSource(database: IndexDatabase, file: SourceFile): SourceRow 
 }
 
 export function removeSource(database: IndexDatabase, row: SourceRow): void {
-  const [first, last] = [passageId(row.id, 0), passageId(row.id, MAX_PASSAGES)];
+  const [first, last] = [passageId(row.id, 0), passageId(row.id, ABOUT_PLACE)];
   for (const { id } of database.all<{ id: number }>("SELECT id FROM passages WHERE id BETWEEN ? AND ?", first, last)) {
     database.run("DELETE FROM words WHERE rowid = ?", id);
   }
@@ -90,6 +93,7 @@ export function removeSource(database: IndexDatabase, row: SourceRow): void {
   database.run("DELETE FROM passages WHERE id BETWEEN ? AND ?", first, last);
   database.run("DELETE FROM source_folders WHERE source_id = ?", row.id);
   database.run("DELETE FROM edits WHERE source_id = ?", row.id);
+  database.run("DELETE FROM vectors WHERE source_id = ?", row.id);
   database.run("DELETE FROM sources WHERE id = ?", row.id);
   // The owner of its subagents must be read again.
   if (row.kind === "native" && row.subagent_id === null) {
@@ -103,7 +107,7 @@ export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonl
   let hasNewEdit = false;
   for (const step of steps) {
     for (const passage of step.passages) {
-      if (next.passages > MAX_PASSAGES) break;
+      if (next.passages >= ABOUT_PLACE) break;
       const id = passageId(row.id, next.passages++);
       addPassage(database, id, passage);
       if (passage.role === "user") next.last_prompt = id;
@@ -127,7 +131,7 @@ export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonl
   next.offset = steps.at(-1)?.end ?? row.offset;
   next.lines += steps.reduce((sum, step) => sum + step.lines, 0);
   const isAboutOther = next.title !== row.title || next.branch !== row.branch || next.folder !== row.folder;
-  if (row.kind !== "memory" && (hasNewEdit || isAboutOther)) describeSource(database, next);
+  if (row.kind !== "memory" && (hasNewEdit || isAboutOther)) describeSource(database, next, row.offset > 0);
   updateSource(database, next, steps);
   return next;
 }
@@ -159,20 +163,22 @@ function addPassage(database: IndexDatabase, id: number, passage: Passage): void
 
 function addEdit(database: IndexDatabase, row: SourceRow, named: string, at: number | undefined): void {
   const path = redactText(isAbsolute(named) || row.folder === null ? named : join(row.folder, named));
-  database.run(
-    `INSERT INTO edits (source_id, path, prompt_id, at) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET at = max(coalesce(at, 0), coalesce(excluded.at, 0))`,
-    row.id,
-    path,
-    row.last_prompt ?? passageId(row.id, ABOUT_PLACE),
-    at ?? row.last_at,
-  );
+  const key = [row.id, path, row.last_prompt ?? passageId(row.id, ABOUT_PLACE)] as const;
+  const sameEdit = "WHERE source_id = ? AND path = ? AND prompt_id = ?";
+  const changedAt = at ?? row.last_at;
+  const known = database.get<{ at: number | null }>(`SELECT at FROM edits ${sameEdit}`, ...key);
+  if (known === undefined) {
+    database.run("INSERT INTO edits (source_id, path, prompt_id, at) VALUES (?, ?, ?, ?)", ...key, changedAt);
+  } else if ((changedAt ?? 0) > (known.at ?? 0)) {
+    database.run(`UPDATE edits SET at = ? ${sameEdit}`, changedAt, ...key);
+  }
 }
 
 const MAX_FILES = 300;
 
 /** Makes a session findable by its title, branch, repo and changed files. */
-function describeSource(database: IndexDatabase, { id, title, branch, folder }: SourceRow): void {
+function describeSource(database: IndexDatabase, source: SourceRow, isDescribed: boolean): void {
+  const { id, title, branch, folder } = source;
   const files = database.all<{ path: string }>(
     "SELECT DISTINCT path FROM edits WHERE source_id = ? LIMIT ?",
     id,
@@ -182,7 +188,7 @@ function describeSource(database: IndexDatabase, { id, title, branch, folder }: 
   const about = [title, branch, folder === null ? null : redactText(basename(folder)), ...paths];
   const { text, parts } = wordForms(about.filter((line) => line !== null).join("\n"));
   const rowid = passageId(id, ABOUT_PLACE);
-  database.run("DELETE FROM words WHERE rowid = ?", rowid);
+  if (isDescribed) database.run("DELETE FROM words WHERE rowid = ?", rowid);
   database.run("INSERT INTO words (rowid, about) VALUES (?, ?)", rowid, `${text}\n${parts}`);
   addWords(database, text);
 }
@@ -224,9 +230,8 @@ export function setSessionOwner(database: IndexDatabase, sessionId: string, owne
 
 /** Keeps a known owner: a copy never makes a session less private. */
 function settleSession(database: IndexDatabase, row: SourceRow, agentId: string | undefined): void {
-  database.run(
-    "UPDATE sources SET settled = 1, owner = coalesce(owner, ?) WHERE kind = 'native' AND session_id = ?",
-    agentId ?? null,
-    row.session_id,
-  );
+  const sql = "SELECT id FROM sources WHERE kind = 'native' AND session_id = ?";
+  for (const { id } of database.all<{ id: number }>(sql, row.session_id)) {
+    database.run("UPDATE sources SET settled = 1, owner = coalesce(owner, ?) WHERE id = ?", agentId ?? null, id);
+  }
 }

@@ -16,15 +16,17 @@ export function addWords(database: IndexDatabase, text: string): void {
   const known = database.knownWords();
   if (known.size > MAX_KNOWN) known.clear();
   for (const [word] of text.matchAll(WORD)) {
-    for (const part of new Set([word, ...identifierParts(word)])) {
+    // Most words were seen before, as they are written here.
+    if (known.has(word)) continue;
+    known.add(word);
+    for (const part of [word, ...identifierParts(word)]) {
       if (part.length < MIN_WORD || part.length > MAX_WORD) continue;
       const folded = foldWord(part);
-      if (known.has(folded)) continue;
+      if (folded !== word && known.has(folded)) continue;
       known.add(folded);
       if (ONLY_DIGITS.test(folded)) continue;
-      if (database.get("SELECT 1 FROM vocabulary WHERE word = ?", folded) !== undefined) continue;
-      const { id } = database.run("INSERT INTO vocabulary (word) VALUES (?)", folded);
-      database.run("INSERT INTO spellings (rowid, word) VALUES (?, ?)", id, folded);
+      const { changed, id } = database.run("INSERT OR IGNORE INTO vocabulary (word) VALUES (?)", folded);
+      if (changed > 0) database.run("INSERT INTO spellings (rowid, word) VALUES (?, ?)", id, folded);
     }
   }
 }

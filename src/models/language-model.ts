@@ -7,15 +7,9 @@ import { type Logger, silentLogger } from "../base/log.ts";
 import type { ModelConfig, ProviderConfig } from "../config/config.ts";
 import type { Environment } from "../config/layout.ts";
 import { emptyAnswerError, modelError, refusedError } from "./model-errors.ts";
-import { type ResolvedPrice, resolveModelName, resolveModelPrice, tokenCostOf } from "./model-info.ts";
-import {
-  type ProviderAccess,
-  type SdkModel,
-  createBoundedFetch,
-  loadSdkModel,
-  resolveProvider,
-} from "./provider-access.ts";
+import { resolveModelName, resolveModelPrice, tokenCostOf } from "./model-info.ts";
 import { lazy } from "../base/async.ts";
+import { loadSdkModel, createBoundedFetch, type ProviderAccess, resolveProvider } from "./provider-access.ts";
 
 export interface LanguageModel {
   provider: string;
@@ -26,7 +20,6 @@ export interface LanguageModel {
 }
 
 export interface TextRequest {
-  /** System instructions. Optional. */
   system?: string | undefined;
   prompt: string;
   maxTokens?: number | undefined;
@@ -51,12 +44,10 @@ export interface OpenModelOptions {
   providers: Readonly<Record<string, ProviderConfig>>;
   /** Configured models, for their aliases. Optional. */
   models?: Readonly<Record<string, ModelConfig>> | undefined;
-  /** Holds the API keys. */
   env: Environment;
   logger?: Logger | undefined;
 }
 
-/** `spec` as for `resolveModelName`. */
 export function openLanguageModel(spec: string, options: OpenModelOptions): LanguageModel {
   const { provider, model } = resolveModelName(spec, options.models);
   const access = resolveProvider(provider, options.providers, options.env);
@@ -67,26 +58,19 @@ export function openLanguageModel(spec: string, options: OpenModelOptions): Lang
     model,
     generateText: async (request) => {
       const answer = await generate(await loaded.get(), access, request);
-      return { ...answer, costUsd: costOf(answer, resolveModelPrice({ provider, model }, options.models)) };
+      const { inputTokens: input = 0, outputTokens: output = 0 } = answer.usage;
+      const price = input + output === 0 ? undefined : resolveModelPrice({ provider, model }, options.models);
+      const cost = price && tokenCostOf({ input, output, cacheRead: 0, cacheWrite: 0 }, price);
+      return { ...answer, costUsd: cost?.total };
     },
   };
 }
 
-function costOf({ usage }: TextAnswer, price: ResolvedPrice | undefined): number | undefined {
-  const { inputTokens: input = 0, outputTokens: output = 0 } = usage;
-  if (price === undefined || input + output === 0) return undefined;
-  return tokenCostOf({ input, output, cacheRead: 0, cacheWrite: 0 }, price).total;
-}
-
-/** Far more than any text answer needs. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-interface Loaded {
-  ai: typeof AiSdk;
-  model: SdkModel;
-}
+type Loaded = Awaited<ReturnType<typeof load>>;
 
-async function load(access: ProviderAccess, model: string, logger: Logger): Promise<Loaded> {
+async function load(access: ProviderAccess, model: string, logger: Logger) {
   const fetch = createBoundedFetch({ maxBytes: MAX_ANSWER_BYTES });
   const [ai, loaded] = await Promise.all([import("ai"), loadSdkModel(access, model, fetch)]);
   return { ai, model: ai.wrapLanguageModel({ model: loaded, middleware: warningsTo(logger) }) };

@@ -31,7 +31,9 @@ export function modelError(error: unknown, call: Call): HoldfastError {
   const own = findInChain(error, (link) => link instanceof HoldfastError);
   if (own instanceof HoldfastError) return own;
   if (call.signal?.aborted === true) {
-    return describe(isTimeout(call.signal.reason) ? "model-timeout" : "model-interrupted", error, call);
+    const reason: unknown = call.signal.reason;
+    const isTimeout = reason instanceof DOMException && reason.name === "TimeoutError";
+    return describe(isTimeout ? "model-timeout" : "model-interrupted", error, call);
   }
   const failed = findInChain(error, (link) => isRecord(link) && typeof link["statusCode"] === "number");
   if (isRecord(failed) && typeof failed["statusCode"] === "number" && failed["statusCode"] >= 400) {
@@ -54,12 +56,10 @@ const TRANSIENT: ReadonlySet<string> = new Set<ModelErrorCode>([
   "model-timeout",
 ]);
 
-/** The request succeeded with an empty answer. */
 export function emptyAnswerError(call: Call): HoldfastError {
   return describe("model-answer-unreadable", undefined, call);
 }
 
-/** The provider's filter or the model declined to answer. */
 export function refusedError(call: Call): HoldfastError {
   return describe("model-refused", undefined, call);
 }
@@ -183,17 +183,10 @@ function wordsOf(error: unknown): string {
 function retryAfter(headers: unknown): number | undefined {
   if (!isRecord(headers)) return undefined;
   const { "retry-after": said, "retry-after-ms": saidInMs } = headers;
-  const seconds = [Number(saidInMs ?? Number.NaN) / 1000, Number(said ?? Number.NaN), secondsUntil(said)];
+  const untilDate = Math.max(0, Math.ceil((Date.parse(String(said)) - Date.now()) / 1000));
+  const seconds = [Number(saidInMs ?? Number.NaN) / 1000, Number(said ?? Number.NaN), untilDate];
   const found = seconds.find((value) => Number.isFinite(value));
   return found === undefined || found < 0 ? undefined : found;
-}
-
-function secondsUntil(date: unknown): number {
-  return typeof date === "string" ? Math.max(0, Math.ceil((Date.parse(date) - Date.now()) / 1000)) : Number.NaN;
-}
-
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof DOMException && reason.name === "TimeoutError";
 }
 
 /** The packages wrap a failed connection once or twice; the system error is the innermost cause. */

@@ -38,19 +38,16 @@ function unknownModel(spec: string): HoldfastError {
   });
 }
 
-interface ContextWindow {
-  tokens: number;
-  /** `assumed`: neither the configuration nor the table below has the model. */
-  source: "config" | "built-in" | "assumed";
-}
-
-/** How many tokens fit into one request to `model`, named as in the configuration. */
-export function resolveContextWindow(model: string | undefined, models: Models = {}): ContextWindow {
+/** `assumed`: neither the configuration nor the table below has the model. */
+export function resolveContextWindow(model: string | undefined, models: Models = {}) {
   const name = model === undefined ? "" : fullName(model, models);
   const configured = Object.hasOwn(models, name) ? models[name]?.contextWindow : undefined;
-  if (configured !== undefined) return { tokens: configured, source: "config" };
+  if (configured !== undefined) return { tokens: configured, source: "config" as const };
   const known = modelData().contextWindows.find(([pattern]) => pattern.test(name))?.[1];
-  return known === undefined ? { tokens: ASSUMED_WINDOW, source: "assumed" } : { tokens: known, source: "built-in" };
+  return {
+    tokens: known ?? ASSUMED_WINDOW,
+    source: known === undefined ? ("assumed" as const) : ("built-in" as const),
+  };
 }
 
 function fullName(model: string, models: Models): string {
@@ -80,11 +77,6 @@ export interface ResolvedPrice extends TokenCounts {
   asOf?: string | undefined;
 }
 
-/** US dollars. */
-interface TokenCost extends TokenCounts {
-  total: number;
-}
-
 /** The configuration (`models.<name>.price`) wins over the price list. Undefined when neither has a price. */
 export function resolveModelPrice({ provider, model }: ModelName, models: Models = {}): ResolvedPrice | undefined {
   const name = `${provider}/${model}`;
@@ -100,7 +92,7 @@ export function resolveModelPrice({ provider, model }: ModelName, models: Models
   return { input, output, cacheRead, cacheWrite, source: "config" };
 }
 
-export function tokenCostOf(tokens: TokenCounts, price: ResolvedPrice): TokenCost {
+export function tokenCostOf(tokens: TokenCounts, price: ResolvedPrice): TokenCounts & { total: number } {
   const input = (tokens.input * price.input) / 1_000_000;
   const output = (tokens.output * price.output) / 1_000_000;
   const cacheRead = (tokens.cacheRead * price.cacheRead) / 1_000_000;
@@ -133,19 +125,29 @@ export function anthropicPrice(model: string): ListPrice | undefined {
 type Table<Value> = readonly (readonly [name: RegExp, value: Value])[];
 
 interface ModelData {
+  /** `versionPath` completes a bare host. Without `keyEnv`, no key is needed. */
+  providers: Readonly<Record<string, KnownProvider>>;
   /** A name without a version means the newest model that the installed packages know. */
   shortNames: Readonly<Record<string, string>>;
-  /** The first match counts. */
   contextWindows: Table<number>;
   /** Month of the prices. Shown with every cost computed from them. */
   pricesAsOf: string;
   prices: Record<"anthropic" | "openai" | "google", Table<ListPrice>>;
 }
 
+interface KnownProvider {
+  protocol: "anthropic" | "openai" | "google" | "openai-compatible";
+  baseUrl: string;
+  /** The variable from which the provider's own tools read the address. */
+  baseUrlEnv?: string | undefined;
+  versionPath: string;
+  keyEnv: readonly string[];
+}
+
 let data: ModelData | undefined;
 
 /** `data/models.json`, as stated by the providers. */
-function modelData(): ModelData {
+export function modelData(): ModelData {
   return (data ??= readModelData());
 }
 
@@ -161,7 +163,7 @@ function readModelData(): ModelData {
 
 type PriceRow = [name: string, ...dollars: [number, number, number, number, number]];
 
-interface Written extends Pick<ModelData, "shortNames" | "pricesAsOf"> {
+interface Written extends Pick<ModelData, "providers" | "shortNames" | "pricesAsOf"> {
   contextWindows: [name: string, tokens: number][];
   prices: Record<keyof ModelData["prices"], PriceRow[]>;
 }

@@ -25,10 +25,7 @@ export function quotedJson(value: object): string {
 const MAX_ANSWER_LENGTH = 100_000;
 const MAX_OBJECT_LENGTH = 2000;
 
-/**
- * Every complete JSON object in an answer, innermost first. Prose and code fences around them are ignored, and so is
- * an object that was cut off. Never throws.
- */
+/** Every complete JSON object in an answer, innermost first. Prose, code fences and cut objects are ignored. */
 export function* answerObjects(answer: string): Generator<Record<string, unknown>> {
   for (const text of objectTexts(answer.slice(0, MAX_ANSWER_LENGTH))) {
     const value = parseJson(text);

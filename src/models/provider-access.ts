@@ -1,12 +1,13 @@
 /**
  * How a provider is reached: protocol, address, key, SDK package and a safe `fetch`. Keys and addresses come only from
  * the configuration and the given environment, never from a package's own look at the process environment, so a key
- * goes only to the address it was configured for.
+ * goes only to the address it was configured for. The package's public types must not reach this file.
  */
-import type { wrapLanguageModel } from "ai";
-import { HoldfastError } from "../base/errors.ts";
 import type { ProviderConfig } from "../config/config.ts";
 import type { Environment } from "../config/layout.ts";
+import { modelData } from "./model-info.ts";
+import type { embedMany, wrapLanguageModel } from "ai";
+import { HoldfastError } from "../base/errors.ts";
 import { closestMatch } from "../base/text.ts";
 
 export interface ProviderAccess {
@@ -22,15 +23,26 @@ export function resolveProvider(
   providers: Readonly<Record<string, ProviderConfig>>,
   env: Environment,
 ): ProviderAccess {
-  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  const { providers: builtIn } = modelData();
+  const known = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
   const config = Object.hasOwn(providers, name) ? providers[name] : undefined;
   if (known === undefined && config === undefined) throw unknownProvider(name, providers);
 
   const address = config?.baseUrl ?? (known?.baseUrlEnv && env[known.baseUrlEnv]) ?? known?.baseUrl;
-  if (address === undefined || address === "") throw missingAddress(name);
+  if (address === undefined || address === "") {
+    throw new HoldfastError("usage", "model-provider-address", `No address is set for the provider "${name}".`, {
+      hint: `Set providers.${name}.baseUrl in the configuration.`,
+      data: { provider: name },
+    });
+  }
   const keyNames = config?.apiKeyEnv === undefined ? (known?.keyEnv ?? []) : [config.apiKeyEnv];
   const apiKey = keyNames.map((variable) => env[variable]?.trim()).find((key) => key !== undefined && key !== "");
-  if (apiKey === undefined && keyNames.length > 0) throw missingKey(name, keyNames);
+  if (apiKey === undefined && keyNames.length > 0) {
+    throw new HoldfastError("forbidden", "model-key-missing", `There is no key for the provider "${name}".`, {
+      hint: `Set ${keyNames.join(" or ")} in the environment, or name another variable in providers.${name}.apiKeyEnv.`,
+      data: { provider: name, variables: keyNames },
+    });
+  }
 
   return {
     name,
@@ -40,49 +52,19 @@ export function resolveProvider(
   };
 }
 
-interface KnownProvider {
-  protocol: ProviderAccess["protocol"];
-  baseUrl: string;
-  /** The variable from which the provider's own tools read the address. */
-  baseUrlEnv?: string | undefined;
-  versionPath: string;
-  /** Empty: no key is needed. */
-  keyEnv: readonly string[];
-}
-
-const KNOWN: Record<string, KnownProvider> = {
-  anthropic: {
-    protocol: "anthropic",
-    baseUrl: "https://api.anthropic.com/v1",
-    baseUrlEnv: "ANTHROPIC_BASE_URL",
-    versionPath: "/v1",
-    keyEnv: ["ANTHROPIC_API_KEY"],
-  },
-  openai: {
-    protocol: "openai",
-    baseUrl: "https://api.openai.com/v1",
-    baseUrlEnv: "OPENAI_BASE_URL",
-    versionPath: "/v1",
-    keyEnv: ["OPENAI_API_KEY"],
-  },
-  google: {
-    protocol: "google",
-    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
-    versionPath: "/v1beta",
-    keyEnv: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
-  },
-  ollama: { protocol: "openai-compatible", baseUrl: "http://127.0.0.1:11434/v1", versionPath: "/v1", keyEnv: [] },
-};
-
 /** Accepts the bare host as well as the address with the version path. */
 function withVersionPath(name: string, address: string, versionPath: string): string {
   const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw badAddress(name, address);
-  return url.pathname === "/" ? `${url.origin}${versionPath}` : address.replace(/\/+$/, "");
+  if (url !== null && /^https?:$/.test(url.protocol)) {
+    return url.pathname === "/" ? `${url.origin}${versionPath}` : address.replace(/\/+$/, "");
+  }
+  const message = `"${address}" is not a valid address for the provider "${name}".`;
+  const hint = "An address starts with https:// (or http:// for a server on your own machine).";
+  throw new HoldfastError("usage", "model-provider-address", message, { hint, data: { provider: name, address } });
 }
 
 function unknownProvider(name: string, providers: Readonly<Record<string, ProviderConfig>>): HoldfastError {
-  const near = closestMatch(name, [...Object.keys(KNOWN), ...Object.keys(providers)]);
+  const near = closestMatch(name, [...Object.keys(modelData().providers), ...Object.keys(providers)]);
   return new HoldfastError("usage", "model-provider-unknown", `No model provider is called "${name}".`, {
     hint:
       near === undefined
@@ -92,29 +74,8 @@ function unknownProvider(name: string, providers: Readonly<Record<string, Provid
   });
 }
 
-function missingAddress(name: string): HoldfastError {
-  return new HoldfastError("usage", "model-provider-address", `No address is set for the provider "${name}".`, {
-    hint: `Set providers.${name}.baseUrl in the configuration.`,
-    data: { provider: name },
-  });
-}
-
-function badAddress(name: string, address: string): HoldfastError {
-  const message = `"${address}" is not a valid address for the provider "${name}".`;
-  const hint = "An address starts with https:// (or http:// for a server on your own machine).";
-  return new HoldfastError("usage", "model-provider-address", message, { hint, data: { provider: name, address } });
-}
-
-function missingKey(name: string, variables: readonly string[]): HoldfastError {
-  return new HoldfastError("forbidden", "model-key-missing", `There is no key for the provider "${name}".`, {
-    hint: `Set ${variables.join(" or ")} in the environment, or name another variable in providers.${name}.apiKeyEnv.`,
-    data: { provider: name, variables },
-  });
-}
-
 export type SdkModel = ReturnType<typeof wrapLanguageModel>;
 
-/** Loads the provider's SDK package. */
 export async function loadSdkModel(
   { name, protocol, baseUrl: baseURL, apiKey }: ProviderAccess,
   model: string,
@@ -142,11 +103,34 @@ const LOADERS: Record<ProviderAccess["protocol"], (settings: SdkSettings, model:
       .languageModel(model),
 };
 
+/** The same for a model that turns texts into vectors. Anthropic has none. */
+export async function loadSdkEmbedding(
+  { name, protocol, baseUrl: baseURL, apiKey = "" }: ProviderAccess,
+  model: string,
+  fetch: typeof globalThis.fetch,
+): Promise<SdkEmbedding> {
+  const settings = { name, baseURL, apiKey, fetch };
+  switch (protocol) {
+    case "openai":
+      return (await import("@ai-sdk/openai")).createOpenAI(settings).embeddingModel(model);
+    case "google":
+      return (await import("@ai-sdk/google")).createGoogle(settings).embeddingModel(model);
+    case "openai-compatible":
+      return (await import("@ai-sdk/openai-compatible")).createOpenAICompatible(settings).embeddingModel(model);
+    default:
+      throw new HoldfastError("usage", "model-request-invalid", "Anthropic has no embedding models.", {
+        hint: "Use openai, google, ollama or a provider with an OpenAI-compatible server.",
+        data: { provider: name, model },
+      });
+  }
+}
+
+export type SdkEmbedding = Exclude<Parameters<typeof embedMany>[0]["model"], string>;
+
 interface BoundedFetchOptions {
   maxBytes: number;
   /** Called when the answer begins and for each chunk. Optional. */
   onBytes?: (() => void) | undefined;
-  /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -168,15 +152,12 @@ function byteLimit({ maxBytes, onBytes }: BoundedFetchOptions): TransformStream<
     transform: (chunk, controller) => {
       seen += chunk.byteLength;
       onBytes?.();
-      if (seen > maxBytes) controller.error(tooLarge(maxBytes));
-      else controller.enqueue(chunk);
+      if (seen <= maxBytes) return controller.enqueue(chunk);
+      const message = `The model's answer exceeds ${maxBytes} bytes.`;
+      const hint = "Check that providers.<name>.baseUrl is the address of a model server.";
+      controller.error(
+        new HoldfastError("unavailable", "model-answer-too-large", message, { hint, data: { maxBytes } }),
+      );
     },
-  });
-}
-
-function tooLarge(maxBytes: number): HoldfastError {
-  return new HoldfastError("unavailable", "model-answer-too-large", `The model's answer exceeds ${maxBytes} bytes.`, {
-    hint: "Check that providers.<name>.baseUrl is the address of a model server.",
-    data: { maxBytes },
   });
 }

@@ -39,7 +39,6 @@ export interface GitChange {
   path: string;
   /** The letter of git's porcelain format: M, A, D, R, C, T, U. */
   status: string;
-  /** The old path after a rename or copy. */
   from?: string | undefined;
 }
 
@@ -51,7 +50,6 @@ export interface GitCommit {
   date: string;
 }
 
-/** The git operation that is under way. */
 type Operation = "merge" | "rebase" | "cherry-pick" | "revert" | "bisect" | "am";
 
 export interface GitStatusOptions extends GitOptions {

@@ -10,6 +10,11 @@ import { type GitOptions, outputOf, runGit, repoFilterOverrides } from "./run-gi
 const MAX_FILES = 200;
 const MAX_COMMITS = 2_000;
 
+interface ChangesOptions extends GitOptions {
+  /** Default: looked up. */
+  repo?: LocatedRepo | undefined;
+}
+
 /**
  * Returns the `files` that changed since a time: committed since then, or dirty now and written or removed since then.
  * Relative paths start at the top of the worktree; absolute paths may be in any worktree of the repo, even a deleted
@@ -19,19 +24,10 @@ export async function filesChangedSince(
   repoPath: string,
   since: Date,
   files: readonly string[],
-  options: GitOptions = {},
+  options: ChangesOptions = {},
 ): Promise<string[]> {
-  const repo = await locateRepo(repoPath, options);
-  return "problem" in repo ? [] : await locatedFilesChangedSince({ repo, repoPath }, since, files, options);
-}
-
-export async function locatedFilesChangedSince(
-  { repo, repoPath }: { repo: LocatedRepo; repoPath: string },
-  since: Date,
-  files: readonly string[],
-  options: GitOptions = {},
-): Promise<string[]> {
-  if (Number.isNaN(since.getTime())) return [];
+  const repo = options.repo ?? (await locateRepo(repoPath, options));
+  if ("problem" in repo || Number.isNaN(since.getTime())) return [];
   const tops = [
     repo.worktreeRoot,
     repo.root,
@@ -133,18 +129,11 @@ const ORIGIN = "refs/remotes/origin/";
 export async function readBranchStates(
   repoPath: string,
   branches: readonly string[],
-  options: GitOptions = {},
-): Promise<Map<string, BranchState>> {
-  const repo = await locateRepo(repoPath, options);
-  return "problem" in repo ? new Map() : await readLocatedBranchStates(repo, branches, options);
-}
-
-export async function readLocatedBranchStates(
-  repo: LocatedRepo,
-  branches: readonly string[],
-  options: GitOptions = {},
+  options: ChangesOptions = {},
 ): Promise<Map<string, BranchState>> {
   const states = new Map<string, BranchState>();
+  const repo = options.repo ?? (await locateRepo(repoPath, options));
+  if ("problem" in repo) return states;
   const folder = repo.worktreeRoot;
   const refs = await readRefs(folder, options);
   if (refs === undefined) return states;
@@ -167,14 +156,9 @@ export async function readLocatedBranchStates(
   return states;
 }
 
-interface Refs {
-  /** Commit by full ref name. */
-  tips: Map<string, string>;
-  /** The default branch, local and at origin, as far as they exist. */
-  defaults: string[];
-}
+type Refs = NonNullable<Awaited<ReturnType<typeof readRefs>>>;
 
-async function readRefs(folder: string, options: GitOptions): Promise<Refs | undefined> {
+async function readRefs(folder: string, options: GitOptions) {
   const format = "--format=%(refname)%00%(objectname)%00%(symref)";
   const text = outputOf(await runGit(folder, ["for-each-ref", format, HEADS, ORIGIN], options));
   if (text === undefined) return undefined;

@@ -122,7 +122,6 @@ export function documentNames({ hasClaudeMd, hasAgentsMd, hasReadme, hasTodo }: 
   return Object.entries(files).flatMap(([name, exists]) => (exists ? [name] : []));
 }
 
-/** Undefined when the folder is missing or unreadable. */
 async function namesIn(folder: string): Promise<string[] | undefined> {
   return await readdir(folder).catch(() => undefined);
 }

@@ -42,16 +42,16 @@ describe("runCommand", () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `sleep 600 & echo $! > child.pid; sleep 600`);
     const start = performance.now();
-    const result = await runCommand("tool", [], options(folder.path, { timeoutMs: 300 }));
+    const result = await runCommand("tool", [], options(folder.path, { timeoutMs: 1500 }));
     expect(result.failure).toBe("timeout");
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
     expect(await untilGone(Number(readFileSync(folder.join("child.pid"), "utf8")))).toBe(true);
   });
 
   it("does not wait for background processes of the program", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `sleep 600 & echo $! > child.pid`);
-    const result = await runCommand("tool", [], options(folder.path, { timeoutMs: 300 }));
+    const result = await runCommand("tool", [], options(folder.path, { timeoutMs: 1500 }));
     expect(result.failure).toBe("timeout");
     expect(await untilGone(Number(readFileSync(folder.join("child.pid"), "utf8")))).toBe(true);
   });

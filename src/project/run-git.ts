@@ -59,7 +59,6 @@ export async function runCommand(
   return await collect(child, options);
 }
 
-/** The path of the program; undefined when it is not on PATH. */
 export async function findProgram(program: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const name = process.platform === "win32" ? `${program}.exe` : program;
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
@@ -246,7 +245,6 @@ export function outputOf(result: CommandResult): string | undefined {
   return result.stdout.toString("utf8");
 }
 
-/** Why a git command failed, in one line for a person. */
 export function gitProblem(result: CommandResult): string {
   if (result.failure === "missing") return "git is not installed, or not on PATH";
   if (result.failure === "timeout") return "git took too long and was stopped";

@@ -25,8 +25,8 @@ describe("a program on the gateway's port", () => {
   });
 
   it("cannot have a gateway on another port answer for it", async () => {
-    await using stage = await createGatewayHome();
-    const { url, token } = stage.gateway;
+    await using home = await createGatewayHome();
+    const { url, token } = home.gateway;
     await using squatter = await startFakeHoldfast({
       prove: async (nonce) => {
         const response = await fetch(`${url}/challenge?nonce=${nonce}`);
@@ -49,8 +49,8 @@ describe("a program on the gateway's port", () => {
 
 describe("the gateway", () => {
   it("answers every challenge, however many strangers ask", async () => {
-    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
-    const { url, port, token } = stage.gateway;
+    await using home = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
+    const { url, port, token } = home.gateway;
     const nonce = "ab".repeat(32);
     for (let attempt = 0; attempt < 20; attempt++) {
       const response = await fetch(`${url}/challenge?nonce=${nonce}`);
@@ -59,14 +59,14 @@ describe("the gateway", () => {
         payload: { proof: await answerChallenge({ token, port, nonce }) },
       });
     }
-    const { call } = createHttpCaller(stage.gateway);
+    const { call } = createHttpCaller(home.gateway);
     expect(await call("health", {})).toMatchObject({ ok: true });
   });
 
   it("signs only challenges, and none for pages of other sites", async () => {
-    await using stage = await createGatewayHome();
+    await using home = await createGatewayHome();
     const ask = async (query: string, headers: Record<string, string> = {}): Promise<number> =>
-      (await fetch(`${stage.gateway.url}/challenge${query}`, { headers })).status;
+      (await fetch(`${home.gateway.url}/challenge${query}`, { headers })).status;
     for (const query of ["", "?nonce=", "?nonce=abc", `?nonce=${"ab".repeat(65)}`, `?nonce=${"x y ".repeat(10)}`]) {
       expect([query, await ask(query)]).toEqual([query, 400]);
     }

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createGatewayHome } from "../../test/support/gateway-home.ts";
 import { HoldfastError, fileError } from "../base/errors.ts";
+import type { AgentPool } from "../turn/pipeline.ts";
 import { checkHealth, createCallFailures } from "./check-health.ts";
 
 const defect = new TypeError("x is not a function");
@@ -43,9 +45,9 @@ describe("failed calls", () => {
 
 describe("checkHealth", () => {
   it("describes problems in detail for the owner only", async () => {
-    await using stage = await createGatewayHome();
-    expect((await checkHealth(stage.parts, [])).problems).toEqual([]);
-    const gone = { ...stage.parts, home: `${stage.home}/gone` };
+    await using home = await createGatewayHome();
+    expect((await checkHealth(home.parts, [])).problems).toEqual([]);
+    const gone = { ...home.parts, home: `${home.home}/gone` };
     const { problems } = await checkHealth(gone, [{ method: "agent", message: "broken" }]);
     expect(problems).toEqual([
       {
@@ -57,10 +59,32 @@ describe("checkHealth", () => {
   });
 
   it("reports agents that cannot be listed", async () => {
-    await using stage = await createGatewayHome();
+    await using home = await createGatewayHome();
     const failure = new Error("no file descriptors");
     const list = async (): Promise<string[]> => await Promise.reject(failure);
-    const parts = { ...stage.parts, agents: { ...stage.parts.agents, list } };
+    const parts = { ...home.parts, agents: { ...home.parts.agents, list } };
     expect((await checkHealth(parts, [])).problems).toMatchObject([{ text: "agent main: no file descriptors" }]);
+  });
+
+  it("does not call a store broken that takes a while to open", async () => {
+    await using stage = await createGatewayHome();
+    const { agents } = stage.parts;
+    const open: AgentPool["open"] = async (agentId) => {
+      await delay(1200);
+      return await agents.open(agentId);
+    };
+    expect((await checkHealth({ ...stage.parts, agents: { ...agents, open } }, [])).problems).toEqual([]);
+  });
+
+  it("does not wait for a store that hangs", async () => {
+    await using stage = await createGatewayHome({ agents: ["hangs", "main"] });
+    const { agents } = stage.parts;
+    await agents.open("main");
+    const never = new Promise<never>(() => undefined);
+    const open: AgentPool["open"] = async (agentId) => await (agentId === "hangs" ? never : agents.open(agentId));
+    expect(await checkHealth({ ...stage.parts, agents: { ...agents, open } }, [], 500)).toMatchObject({
+      agents: [{ agentId: "hangs" }, { agentId: "main", sessions: { count: 0 } }],
+      problems: [{ text: expect.stringMatching(/^agent hangs: its store does not answer/) as string }],
+    });
   });
 });

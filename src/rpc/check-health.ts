@@ -24,11 +24,11 @@ export interface Problem {
 export type HealthCheck = Awaited<ReturnType<typeof checkHealth>>;
 
 const RECENT = 5;
-/** Then a store or disk counts as hanging. */
-const TIMEOUT_MS = 1000;
+/** Then a store or disk counts as hanging. Opening a store takes over a second on a busy machine. */
+const TIMEOUT_MS = 5000;
 
-export async function checkHealth(parts: RpcParts, failures: readonly CallFailure[]) {
-  const [file, agents] = await Promise.all([fileProblem(parts.home), agentsHealth(parts)]);
+export async function checkHealth(parts: RpcParts, failures: readonly CallFailure[], timeoutMs = TIMEOUT_MS) {
+  const [file, agents] = await Promise.all([fileProblem(parts.home, timeoutMs), agentsHealth(parts, timeoutMs)]);
   const problems: Problem[] = [
     ...(file === undefined ? [] : [file]),
     ...agents.flatMap(({ agentId, problem }) =>
@@ -48,7 +48,7 @@ export async function checkHealth(parts: RpcParts, failures: readonly CallFailur
 export const STOPPING: Problem = { text: "the gateway is stopping", summary: "the gateway is stopping" };
 
 /** Unlinks the file before writing, so that a crash leaves nothing. */
-async function fileProblem(home: string): Promise<Problem | undefined> {
+async function fileProblem(home: string, timeoutMs: number): Promise<Problem | undefined> {
   const path = temporaryPath(join(home, "health"));
   const probe = async (): Promise<void> => {
     await using file = await open(path, "wx", PRIVATE_FILE);
@@ -56,7 +56,7 @@ async function fileProblem(home: string): Promise<Problem | undefined> {
     await file.write("x");
   };
   try {
-    if ((await within(TIMEOUT_MS, probe())) !== TOO_LATE) return undefined;
+    if ((await within(timeoutMs, probe())) !== TOO_LATE) return undefined;
     return { text: `the disk of ${home} does not answer`, summary: "the disk does not answer" };
   } catch (error) {
     const summary = `files cannot be written (${systemErrorCode(error) ?? "unknown"})`;
@@ -64,19 +64,19 @@ async function fileProblem(home: string): Promise<Problem | undefined> {
   }
 }
 
-async function agentsHealth(parts: RpcParts): Promise<AgentHealth[]> {
+async function agentsHealth(parts: RpcParts, timeoutMs: number): Promise<AgentHealth[]> {
   try {
     const ids = await parts.agents.list();
-    return await Promise.all(ids.map(async (agentId) => await agentHealth(parts, agentId)));
+    return await Promise.all(ids.map(async (agentId) => await agentHealth(parts, agentId, timeoutMs)));
   } catch (error) {
     return [{ agentId: parts.config.defaultAgent, isDefault: true, problem: errorMessage(error) }];
   }
 }
 
-async function agentHealth(parts: RpcParts, agentId: string): Promise<AgentHealth> {
+async function agentHealth(parts: RpcParts, agentId: string, timeoutMs: number): Promise<AgentHealth> {
   const isDefault = agentId === parts.config.defaultAgent;
   try {
-    const sessions = await within(TIMEOUT_MS, sessionsOf(parts, agentId));
+    const sessions = await within(timeoutMs, sessionsOf(parts, agentId));
     if (sessions !== TOO_LATE) return { agentId, isDefault, sessions };
     return { agentId, isDefault, problem: "its store does not answer; another process may have locked it" };
   } catch (error) {
@@ -92,22 +92,17 @@ async function sessionsOf(parts: RpcParts, agentId: string): Promise<NonNullable
   return { path: agent.store.path, count: total, recent };
 }
 
-/** How long a failure counts, unless a success clears it. */
 const FAILURE_MS = 5000;
 /** Their own failures do not count: they would make the next answer wrong. */
 const PROBES: ReadonlySet<string> = new Set(["health", "status"]);
 
-/**
- * A success clears the failure of the same method, and all failures caused by the system (no file descriptors,
- * full disk, locked database), which end for all methods at once.
- */
+/** A success clears the failure of its method, and all failures of the system, which end for all methods at once. */
 export function createCallFailures(now: () => number = () => performance.now()) {
   const failed = new Map<string, { message: string; at: number; isDefect: boolean }>();
   const noteSuccess = (method: string): void => {
     for (const [name, { isDefect }] of failed) if (name === method || !isDefect) failed.delete(name);
   };
   return {
-    /** `error` is undefined for a successful call. */
     note: (method: string, error: unknown): void => {
       const cause = ownCause(error);
       if (PROBES.has(method)) return;

@@ -164,7 +164,6 @@ export function createHttpCaller({ url, token }: { url: string; token: string })
 
 type HttpAnswer = { ok: true; payload: unknown } | { ok: false; error: ErrorReport };
 
-/** Uses the built-in WebSocket of browsers and Node. */
 async function openSocket({ url, token }: Pick<ConnectOptions, "url" | "token">): Promise<WebSocket> {
   const address = new URL(`/ws?client=${await clientMark({ url, token })}`, url);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
@@ -223,13 +222,7 @@ function unreachable(url: string, cause?: unknown): HoldfastError {
 }
 
 function notAGateway(url: string, status: number): HoldfastError {
-  return new HoldfastError(
-    "unavailable",
-    "gateway-answer-unknown",
-    `The program at ${url} is not a gateway (${status})`,
-    {
-      hint: "Another program uses this port: see `holdfast status`, or set gateway.port in the configuration.",
-      data: { url, status },
-    },
-  );
+  const message = `The program at ${url} is not a gateway (${status})`;
+  const hint = "Another program uses this port: see `holdfast status`, or set gateway.port in the configuration.";
+  return new HoldfastError("unavailable", "gateway-answer-unknown", message, { hint, data: { url, status } });
 }

@@ -23,6 +23,5 @@ export const METHODS = {
 export type MethodName = keyof typeof METHODS;
 /** Parameters as a client sends them: those with a default are optional. */
 export type ParamsOf<Name extends MethodName> = z.input<(typeof METHODS)[Name]["params"]>;
-/** Parameters as a handler gets them. */
 export type CheckedParamsOf<Name extends MethodName> = z.output<(typeof METHODS)[Name]["params"]>;
 export type ResultOf<Name extends MethodName> = z.output<(typeof METHODS)[Name]["result"]>;

@@ -35,7 +35,6 @@ export const PERMISSIONS = ["read", "write", "admin"] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export interface ConnectParams {
-  /** The supported protocol versions. */
   minProtocol: number;
   maxProtocol: number;
   token?: string | undefined;
@@ -67,23 +66,17 @@ export const CLOSE_CODES = {
   badFrame: 1008,
   /** No `connect` in time, or another request before it. */
   notConnected: 4000,
-  /** The token is missing or wrong. */
   unauthorized: 4001,
-  /** No common protocol version. */
   protocolMismatch: 4002,
   /** The client reads too slowly: connect again and read the history. */
   tooSlow: 4008,
   tooManyRequests: 4029,
 } as const;
 
-export type RpcEvent =
-  | TurnEvent
-  /** The last event of a connection. */
-  | { type: "gateway.closing"; reason: string };
+export type RpcEvent = TurnEvent | { type: "gateway.closing"; reason: string };
 
 export type RpcEventName = RpcEvent["type"];
 
-/** The compiler checks that none is missing. */
 const EVENT_SUMMARIES: Record<RpcEventName, string> = {
   "message.admitted": "A message is stored and waits for its turn.",
   "message.dropped": "Messages were dropped from a full queue; the sender is notified.",
@@ -139,10 +132,7 @@ export async function answerChallenge({ token, port, nonce }: Challenge): Promis
   return await sign(token, `holdfast gateway ${port} ${nonce}`);
 }
 
-/**
- * A client adds this to the URL of its first request, so that a flooded gateway recognises the owner's connection
- * before the token arrives. It grants nothing.
- */
+/** In the URL of a client's first request: a flooded gateway then keeps the owner's connection. It grants nothing. */
 export async function makeClientMark({
   token,
   port,

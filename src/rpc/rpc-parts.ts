@@ -1,20 +1,17 @@
 /** What a method's handler gets: the parts it works on, and the call. Parameters are checked before. */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import type { DiscoveredSession } from "../claude/discovered-session.ts";
-import type { ProjectStatus } from "../claude/project-status.ts";
-import type { ClaudeRunner } from "../claude/runner/runner.ts";
-import type { SessionSelection } from "../claude/selection/selection.ts";
+import type { ClaudeSide } from "../claude/claude-side.ts";
 import type { HoldfastConfig } from "../config/config.ts";
+import type { MeaningStatus } from "../memory/meaning.ts";
 import type { PersonQuery, PersonResult } from "../memory/person-search.ts";
 import type { IndexCounts } from "../memory/search-index.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Pipeline, AgentPool, ChannelPool } from "../turn/pipeline.ts";
 import type { CheckedParamsOf, MethodName, ResultOf } from "./contract.ts";
 import type { Permission } from "./protocol.ts";
-import type { ClaudeCodeConfig } from "../config/claude-code.ts";
-import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
-import type { ReplyPayload } from "../turn/reply/payloads.ts";
+import type { OutboxDraft } from "../store/queues.ts";
+import type { DraftRequest } from "../turn/reply/draft-replies.ts";
 
 export interface RpcParts {
   home: string;
@@ -36,19 +33,11 @@ export interface RpcParts {
     options: { expectedSessionId?: string | undefined },
   ): Promise<{ previous: SessionEntry; entry: SessionEntry }>;
   /** Splits a message that no turn has made into outbox items for its channel. */
-  draftMessage(message: {
-    payload: ReplyPayload;
-    target: DeliveryTarget;
-    idempotencyKey: string;
-    /** Attached files must be in this folder. */
-    workspace: string;
-  }): Promise<OutboxDraft[]>;
-  /** Opened once per agent. */
+  draft(request: Omit<DraftRequest, "capabilities">): Promise<OutboxDraft[]>;
   claude(agentId: string): ClaudeParts;
   search: SearchParts;
 }
 
-/** Search over everything on this machine. */
 export interface SearchParts {
   query(query: PersonQuery): Promise<PersonResult>;
   status(): Promise<SearchStatus>;
@@ -58,32 +47,17 @@ export interface SearchStatus extends IndexCounts {
   complete: boolean;
   pendingFiles: number;
   pendingBytes: number;
+  /** Set with a configured embedding model, after its first run. */
+  embeddings?: MeaningStatus | undefined;
 }
 
-/** The functions for Claude Code that methods use. */
-export interface ClaudeParts {
-  discover(
-    repoPath: string | undefined,
-    options?: { limit?: number | undefined },
-  ): Promise<{ sessions: DiscoveredSession[] }>;
-  find(idOrPrefix: string): Promise<DiscoveredSession>;
-  status(repoPath: string): Promise<ProjectStatus>;
-  config: ClaudeCodeConfig;
-  select(
-    task: string,
-    repoPath: string,
-    options: { candidates: "own" | "all" },
-  ): Promise<{ selection: SessionSelection }>;
-  runner(): Promise<ClaudeRunner>;
-}
+export type ClaudeParts = Pick<ClaudeSide, "discover" | "find" | "status" | "config" | "select" | "runner">;
 
 export interface RpcCall {
   parts: RpcParts;
-  /** Sufficient for the method. */
   permission: Permission;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
-  /** Calls that failed recently. Optional. */
   recentFailures?: (() => readonly CallFailure[]) | undefined;
   /** Selects the events of this connection. Undefined if the caller cannot get events. */
   subscribe?: ((choice: EventChoice) => void) | undefined;

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { closing } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { systemErrorCode } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
@@ -33,7 +34,6 @@ export interface HomeCheck {
   inFlight: Operation | undefined;
   /** Changes nothing, so that the next process finds the locks of the killed one. */
   onlyRead: boolean;
-  /** Default: the system clock. */
   clock?: Clock | undefined;
 }
 
@@ -43,14 +43,11 @@ export async function checkHome(check: HomeCheck): Promise<string[]> {
   const create = Object.values(expectation.state.sessions).every(({ state }) => state === "absent");
   try {
     const agent = await openHome(home, kind, { view: true, create, clock });
-    try {
-      problems.push(...(await checkState(agent, check)));
-      if (!check.onlyRead) {
-        problems.push(...(await checkLeases(agent, expectation)));
-        problems.push(...(await checkRedelivery(agent, expectation.state, inFlight)));
-      }
-    } finally {
-      await agent.store.close();
+    await using _closing = closing(agent.store);
+    problems.push(...(await checkState(agent, check)));
+    if (!check.onlyRead) {
+      problems.push(...(await checkLeases(agent, expectation)));
+      problems.push(...(await checkRedelivery(agent, expectation.state, inFlight)));
     }
   } catch (error) {
     problems.push(`the home cannot be used: ${errorText(error)}`);
@@ -97,7 +94,6 @@ function differences(expected: unknown, found: unknown, place = "the home"): str
   return [`${place}: ${found.length} messages instead of ${expected.length}; number ${first} differs`];
 }
 
-/** The results that an operation must have had, if it was performed. */
 function resultOf(found: HomeState, { name, number, key }: Operation, before: HomeState): OperationResult {
   const items = Object.entries(found.items).map(([id, item]) => ({ itemId: Number(id), ...item }));
   const { current } = sessionOf(found, key);

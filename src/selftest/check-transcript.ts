@@ -10,35 +10,32 @@ import { type HomeState, type SessionState, sessionOf } from "./expectation.ts";
 import { type Operation, type Random, placeOfText } from "./operations.ts";
 
 /**
- * A compaction moves the beginning of the conversation into archives in `bakFolder`. Each file must hold its messages
- * once and in order, and the transcript must hold the end.
+ * A compaction moves the beginning of the conversation into archives in `bakFolder`. Each file must hold a contiguous
+ * part of the conversation, and the transcript must hold the end.
  */
 export async function readWindowTexts(path: string, bakFolder: string, problems: string[]): Promise<string[]> {
   const name = basename(path);
-  const archives = (await readdir(bakFolder)).filter((file) => file.startsWith(`${name}.bak.`));
+  const names = (await readdir(bakFolder)).filter((file) => file.startsWith(`${name}.bak.`));
   const current = (await readTexts(path, problems)).texts;
-  const all = new Set(current);
-  for (const file of archives)
-    for (const text of (await readTexts(join(bakFolder, file), problems)).texts) all.add(text);
-  const inOrder = [...all].toSorted((a, b) => placeOfText(a) - placeOfText(b));
-  if (current.some((text, index) => text !== inOrder[inOrder.length - current.length + index])) {
+  const archives: string[][] = [];
+  for (const file of names) archives.push((await readTexts(join(bakFolder, file), problems)).texts);
+  const inOrder = [...new Set([current, ...archives].flat())].toSorted((a, b) => placeOfText(a) - placeOfText(b));
+  const holds = (texts: readonly string[], start: number): boolean =>
+    texts.every((text, index) => text === inOrder[start + index]);
+  if (!holds(current, inOrder.length - current.length)) {
     problems.push(`${name} does not hold the end of its conversation`);
+  }
+  for (const [index, texts] of archives.entries()) {
+    if (!holds(texts, inOrder.indexOf(texts[0] ?? ""))) problems.push(`${names[index]} has a gap`);
   }
   return inOrder;
 }
 
-interface TranscriptTexts {
-  texts: string[];
-  /** End offset of each text's line. */
-  ends: number[];
-  /** End offset of the last line that is not a message. */
-  endOfPreamble: number;
-}
-
-async function readTexts(path: string, problems: string[]): Promise<TranscriptTexts> {
+/** The messages, the end offset of each, and that of the last line that is none. */
+async function readTexts(path: string, problems: string[]) {
   const name = basename(path);
   const reading = readTranscript(path);
-  const read: TranscriptTexts = { texts: [], ends: [], endOfPreamble: 0 };
+  const read = { texts: [] as string[], ends: [] as number[], endOfPreamble: 0 };
   let place = 0;
   try {
     for await (const item of reading) {

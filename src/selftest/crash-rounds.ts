@@ -31,24 +31,25 @@ export interface CrashOptions {
   minutes?: number | undefined;
   /** Folder of the compiled child program. Default: the program beside this file. */
   programs?: string | undefined;
-  /** Optional. */
   onProgress?: ((result: Readonly<CrashResult>) => void) | undefined;
 }
 
-export interface CrashResult {
-  seed: string;
-  kills: number;
-  /** Kills by store and fault point, `sqlite/lease.taken`. */
-  byPoint: Record<string, number>;
-  /** Kills at random moments. */
-  random: number;
-  /** Kills with a simulated power cut, which removes unsynced bytes. */
-  powerCuts: number;
-  /** Operations that were acknowledged and found. */
-  acknowledged: number;
-  /** Fault points that were never reached. */
-  unreached: string[];
-  failures: CrashFailure[];
+export type CrashResult = ReturnType<typeof nothingYet>;
+
+function nothingYet(seed: string) {
+  return {
+    seed,
+    kills: 0,
+    /** Kills by store and fault point, `sqlite/lease.taken`. */
+    byPoint: {} as Record<string, number>,
+    random: 0,
+    /** Kills with a simulated power cut, which removes unsynced bytes. */
+    powerCuts: 0,
+    /** Operations that were acknowledged and found. */
+    acknowledged: 0,
+    unreached: [] as string[],
+    failures: [] as CrashFailure[],
+  };
 }
 
 export interface CrashFailure {
@@ -68,16 +69,7 @@ const LANES = 3;
 
 export async function runCrashRounds(options: CrashOptions): Promise<CrashResult> {
   const { seed, folder, rounds = Number.POSITIVE_INFINITY, minutes = Number.POSITIVE_INFINITY } = options;
-  const result: CrashResult = {
-    seed,
-    kills: 0,
-    byPoint: {},
-    random: 0,
-    powerCuts: 0,
-    acknowledged: 0,
-    unreached: [],
-    failures: [],
-  };
+  const result = nothingYet(seed);
   const aimed = new Set<string>();
   const plans = (["sqlite", "json"] as const).map((kind) => ({ kind, kills: planKills(kind) }));
   const deadline = performance.now() + minutes * 60_000;
@@ -132,20 +124,13 @@ interface Episode {
   home: string;
   programs: ChildPrograms;
   expectation: Expectation;
-  /** Rounds so far. */
   rounds: number;
   /** The session of the operation that was last in flight. */
   lastKey?: string | undefined;
   onRound: (outcome: RoundOutcome) => void;
 }
 
-interface RoundOutcome {
-  kill: Kill;
-  killed: boolean;
-  powerCut: boolean;
-  acknowledged: number;
-  problems: string[];
-}
+type RoundOutcome = Awaited<ReturnType<typeof runRound>>;
 
 const ATTEMPTS = 3;
 
@@ -166,7 +151,7 @@ const MAX_OPERATIONS = 60;
 const MAX_KILL_MS = 150;
 const MAX_HIT = 4;
 
-async function runRound(episode: Episode, kill: Kill): Promise<RoundOutcome> {
+async function runRound(episode: Episode, kill: Kill) {
   const { home, kind, expectation } = episode;
   const { point, lean, tearFirst, leaveLocks } = kill;
   const random = createRandom(episode.seed, "round", episode.rounds);
@@ -245,7 +230,6 @@ type Lean = readonly [OperationName, ...OperationName[]];
 /** Doctor, turns and hand-offs need more than a store; they have separate crash tests. */
 const TESTED_ELSEWHERE = /^(?:doctor|inbox|turn|delivery|handoff)\./;
 
-/** The fault points that a process with this store can reach. */
 export function pointsOf(kind: StoreKind): FaultPoint[] {
   const others = kind === "sqlite" ? "json." : "sqlite.";
   return FAULT_POINTS.filter((point) => !point.startsWith(others) && !TESTED_ELSEWHERE.test(point));

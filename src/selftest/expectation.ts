@@ -13,11 +13,8 @@ export interface HomeState {
 
 export interface SessionState {
   state: "absent" | "live" | "archived";
-  /** The current session id. */
   current: string | undefined;
-  /** The counter in the session's entry. */
   counted: Counter;
-  /** The counter in the session's hand-off. */
   handedOver: Counter;
   /** Texts of the transcript by session id. */
   windows: Record<string, string[]>;
@@ -49,7 +46,6 @@ export function createExpectation(): Expectation {
   return { state: { sessions, items: {} }, strays: new Set(), epochs: new Map(), nextNumber: 1 };
 }
 
-/** Adds what a child has acknowledged. */
 export function expectJournal(expectation: Expectation, { acknowledged, leases, inFlight }: Journal): void {
   for (const { operation, result } of acknowledged) expectOperation(expectation.state, operation, result);
   for (const { key, epoch } of leases) {

@@ -9,7 +9,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
+import { closing } from "../base/async.ts";
+import { transcriptPath } from "../session/agent-handle.ts";
 import { openWindow } from "../session/window.ts";
 import type { StoreKind } from "../store/store.ts";
 import { readTranscript } from "../transcript/reader.ts";
@@ -28,19 +29,6 @@ export interface LeaseOptions {
   takeovers: number;
 }
 
-export interface LeaseResult {
-  kind: StoreKind;
-  /** Takeovers from killed holders. */
-  killed: number;
-  /** Takeovers from paused holders, each refused when it woke. */
-  paused: number;
-  /** Pauses that hit a transaction, which makes a takeover impossible. */
-  blocked: number;
-  /** Writes that were acknowledged and found. */
-  acknowledged: number;
-  problems: string[];
-}
-
 /** Short, because every takeover from a paused holder waits for it. */
 const TTL_MS = 400;
 const CONTENDERS = 4;
@@ -49,16 +37,14 @@ const BLOCKED_AFTER_MS = 1500;
 const PATIENCE_MS = 30_000;
 const MAX_TENURE_MS = 150;
 
-export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult> {
+export async function runLeaseRounds(options: LeaseOptions) {
   const { folder, seed, kind, takeovers } = options;
   const [key] = SESSION_KEYS;
   const home = join(folder, `leases-${kind}`);
   await mkdir(home, { recursive: true });
   const random = createRandom(seed, kind);
-  const result: LeaseResult = { kind, killed: 0, paused: 0, blocked: 0, acknowledged: 0, problems: [] };
-  await withHome(home, kind, async (agent) => {
-    await openWindow(agent, { key, previous: undefined, reason: "initial" });
-  });
+  const result = { kind, killed: 0, paused: 0, blocked: 0, acknowledged: 0, problems: [] as string[] };
+  await createSession(home, kind, key);
 
   const all: Contender[] = [];
   const failures: string[] = [];
@@ -101,11 +87,9 @@ export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult
 
   const lines = all.flatMap((contender) => contender.lines);
   result.problems.push(...failures);
-  await withHome(home, kind, async (agent) => {
-    const history = await checkLeaseHistory(agent, key, lines);
-    result.acknowledged = history.acknowledged;
-    result.problems.push(...history.problems);
-  });
+  const history = await checkLeaseHistory(home, kind, key, lines);
+  result.acknowledged = history.acknowledged;
+  result.problems.push(...history.problems);
   if (result.problems.length === 0) await rm(home, { recursive: true, force: true });
   return result;
 }
@@ -118,13 +102,10 @@ async function kill(contender: Contender): Promise<void> {
   await contender.ended.catch(() => undefined);
 }
 
-interface Tenure {
-  holder: Contender;
-  epoch: number;
-}
+type Tenure = NonNullable<ReturnType<typeof newestTenure>>;
 
 /** The newest tenure, if it began after `epoch` and its holder keeps the lease until it is killed or loses it. */
-function newestTenure(all: readonly Contender[], epoch: number): Tenure | undefined {
+function newestTenure(all: readonly Contender[], epoch: number) {
   const tenures = all.flatMap((holder) => acquisitions(holder).map((line) => ({ ...line, holder })));
   const newest = tenures.toSorted((a, b) => b.epoch - a.epoch).at(0);
   return newest !== undefined && newest.epoch > epoch && newest.holds ? newest : undefined;
@@ -168,17 +149,15 @@ async function poll<T>(look: () => T | undefined, patienceMs: number): Promise<T
   }
 }
 
-async function withHome(home: string, kind: StoreKind, task: (agent: AgentHandle) => Promise<void>): Promise<void> {
+async function createSession(home: string, kind: StoreKind, key: string): Promise<void> {
   const agent = await openHome(home, kind, { view: false });
-  try {
-    await task(agent);
-  } finally {
-    await agent.store.close();
-  }
+  await using _closing = closing(agent.store);
+  await openWindow(agent, { key, previous: undefined, reason: "initial" });
 }
 
-/** Compares the output of the contenders with the files. */
-async function checkLeaseHistory(agent: AgentHandle, key: string, lines: readonly LeaseLine[]) {
+async function checkLeaseHistory(home: string, kind: StoreKind, key: string, lines: readonly LeaseLine[]) {
+  const agent = await openHome(home, kind, { view: false });
+  await using _closing = closing(agent.store);
   const entry: CountedEntry | undefined = await agent.store.get(key);
   if (entry === undefined) return { acknowledged: 0, problems: ["the session is gone"] };
   const path = transcriptPath(agent, entry);

@@ -29,14 +29,11 @@ export interface Operation {
 
 /** Results that the parent cannot derive from the number. */
 export interface OperationResult {
-  /** The current window. */
   sessionId?: string | undefined;
-  /** The admitted inbox item. */
   itemId?: number | undefined;
   /** How many texts were appended. Default: all. */
   appended?: number | undefined;
   answered?: Answered[] | undefined;
-  /** Delivered outbox items. */
   delivered?: number[] | undefined;
 }
 

@@ -2,33 +2,20 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
-import { type CrashResult, runCrashRounds } from "./crash-rounds.ts";
-import { type LeaseResult, runLeaseRounds } from "./lease-rounds.ts";
+import { type CrashOptions, runCrashRounds } from "./crash-rounds.ts";
+import { runLeaseRounds } from "./lease-rounds.ts";
 
-export interface SelftestOptions {
-  /** An existing folder. The test runs in a new folder below it, removed unless something failed. */
-  folder: string;
-  seed: string;
-  minutes: number;
-  /** Default: no limit except the time. */
-  rounds?: number | undefined;
+/** The test runs in a new folder below `folder`, removed unless something failed. */
+export interface SelftestOptions extends Omit<CrashOptions, "programs"> {
   /** Per store. Default: 8. */
   takeovers?: number | undefined;
-  onProgress?: ((crashes: Readonly<CrashResult>) => void) | undefined;
-}
-
-export interface SelftestResult {
-  ok: boolean;
-  seed: string;
-  /** Where it ran; exists only if something failed. */
-  folder: string;
-  crashes: CrashResult;
-  leases: LeaseResult[];
 }
 
 const DEFAULT_TAKEOVERS = 8;
 
-export async function runSelftest(options: SelftestOptions): Promise<SelftestResult> {
+export type SelftestResult = Awaited<ReturnType<typeof runSelftest>>;
+
+export async function runSelftest(options: SelftestOptions) {
   const { seed, minutes, rounds, takeovers = DEFAULT_TAKEOVERS, onProgress } = options;
   const folder = await freshFolder(resolve(options.folder));
   const leases = [

@@ -58,13 +58,9 @@ export interface FoundSession {
   window?: Window | undefined;
 }
 
-export interface TranscriptPlace {
-  path: string;
-  expected: ExpectedTranscript;
-}
+export type TranscriptPlace = Awaited<ReturnType<typeof locateTranscript>>;
 
-/** Finds the transcript of a session, or of the requested earlier window. */
-export async function locateTranscript(agent: AgentHandle, { entry, window }: FoundSession): Promise<TranscriptPlace> {
+export async function locateTranscript(agent: AgentHandle, { entry, window }: FoundSession) {
   if (window === undefined) return { path: transcriptPath(agent, entry), expected: expectedTranscript(entry) };
   return { path: await locateWindowTranscript(agent, window), expected: expectedOfWindow(window, entry) };
 }

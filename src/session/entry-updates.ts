@@ -99,7 +99,6 @@ export function tokenFields(usage: TokenUsage): Partial<SessionEntry> {
   };
 }
 
-/** Returns the new count. */
 export async function incrementCompactionCount(params: {
   agent: AgentHandle;
   sessionKey: string;

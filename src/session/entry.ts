@@ -12,7 +12,6 @@ import {
 /** Snapshots are rebuilt in the first turn of a window. */
 const CLEARED_FIELDS = [...WINDOW_STATE_FIELDS, "skillsSnapshot", "systemPromptReport"] as const;
 
-/** The entry for a session's next window. */
 export function entryForNewWindow(
   previous: SessionEntry | undefined,
   window: { sessionId: string; sessionFile: string; now: number },

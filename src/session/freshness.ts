@@ -13,17 +13,7 @@ import { resolveThreadParentSessionKey } from "../keys/session-key.ts";
 
 type SessionResetType = "dm" | "group" | "thread";
 
-interface SessionResetPolicy {
-  mode: "daily" | "idle" | "none";
-  atHour: number;
-  idleMinutes?: number | undefined;
-}
-
-interface SessionFreshness {
-  fresh: boolean;
-  dailyResetAt?: number | undefined;
-  idleExpiresAt?: number | undefined;
-}
+type SessionResetPolicy = ReturnType<typeof resolveSessionResetPolicy>;
 
 const DEFAULT_RESET_HOUR = 4;
 const DEFAULT_IDLE_MINUTES = 60;
@@ -34,7 +24,7 @@ export function evaluateSessionFreshness(params: {
   updatedAt: number;
   now: number;
   policy: SessionResetPolicy;
-}): SessionFreshness {
+}) {
   const { updatedAt, now, policy } = params;
   const dailyResetAt = policy.mode === "daily" ? resolveDailyResetAtMs(now, policy.atHour) : undefined;
   const idleMinutes = policy.idleMinutes ?? undefined;
@@ -73,7 +63,7 @@ export function resolveSessionResetPolicy(params: {
   resetType: SessionResetType | "direct";
   /** The rule of the message's channel. Replaces the general rules. */
   resetOverride?: ResetRule | undefined;
-}): SessionResetPolicy {
+}) {
   const { sessionCfg, resetOverride } = params;
   const resetType = params.resetType === "direct" ? "dm" : params.resetType;
   const general = resetOverride ?? sessionCfg?.reset;

@@ -17,7 +17,6 @@ import { mergeSessionEntry, inboundRoutePatch, metaPatch } from "./entry.ts";
 import { type ResetTrigger, detectResetTrigger, resetWordOf } from "./reset-trigger.ts";
 import { ensureTranscript, openWindow } from "./window.ts";
 import { endsConversation, isOwnWindow, whyNewWindow } from "./freshness.ts";
-import type { SessionScope } from "../keys/session-key.ts";
 import { copyEntry } from "../store/store-rules.ts";
 import type { Lease } from "../store/queues.ts";
 
@@ -49,27 +48,7 @@ export interface InitSessionParams {
   beforeNewWindow?: ((previous: SessionEntry, reason: WindowReason) => Promise<void>) | undefined;
 }
 
-export interface SessionInitResult {
-  sessionCtx: MessageContext;
-  sessionEntry: SessionEntry;
-  /** The entry before a reset. */
-  previousSessionEntry?: SessionEntry | undefined;
-  sessionKey: string;
-  sessionId: string;
-  transcriptPath: string;
-  isNewSession: boolean;
-  /** Why a window was opened. Undefined: the session continues. */
-  windowReason?: WindowReason | undefined;
-  resetTriggered: boolean;
-  systemSent: boolean;
-  abortedLastRun: boolean;
-  storePath: string;
-  sessionScope: SessionScope;
-  groupResolution?: GroupKeyResolution | undefined;
-  isGroup: boolean;
-  bodyStripped?: string | undefined;
-  triggerBodyNormalized: string;
-}
+export type SessionInitResult = ReturnType<typeof describe>;
 
 export async function initSessionState(params: InitSessionParams): Promise<SessionInitResult> {
   const { agent, ctx, cfg } = params;
@@ -138,7 +117,6 @@ async function continueSession(message: InboundMessage): Promise<Continued> {
   return { entry, continued: updated };
 }
 
-/** The reason of a window that an interrupted run of this turn has opened. */
 async function reasonOfOwnWindow(
   message: InboundMessage,
   entry: SessionEntry | undefined,
@@ -192,7 +170,7 @@ function describe(
   sessionEntry: SessionEntry,
   before: SessionEntry | undefined,
   windowReason: WindowReason | undefined,
-): SessionInitResult {
+) {
   const { agent, ctx, cfg, trigger, groupResolution, isGroup, sessionKey } = message;
   const isNewSession = windowReason !== undefined;
   const { bodyStripped } = trigger;
@@ -206,11 +184,13 @@ function describe(
       IsNewSession: String(isNewSession),
     },
     sessionEntry,
+    /** The entry before a reset. */
     previousSessionEntry: hasMoved ? before : undefined,
     sessionKey,
     sessionId: sessionEntry.sessionId,
     transcriptPath: transcriptPath(agent, sessionEntry),
     isNewSession,
+    /** Why a window was opened. Undefined: the session continues. */
     windowReason,
     resetTriggered: trigger.triggered,
     systemSent: sessionEntry.systemSent ?? false,

@@ -12,11 +12,6 @@ import { closestMatch } from "../base/text.ts";
 import { type ModelName, resolveModelName } from "../models/model-info.ts";
 import type { Lease } from "../store/queues.ts";
 
-interface ModelChoice extends ModelSelection {
-  /** False: not in the configuration, so it may not exist. */
-  isListed: boolean;
-}
-
 interface ModelChoiceOptions extends Pick<HoldfastConfig, "models" | "providers"> {
   /** `provider/model`. */
   defaultModel: string | undefined;
@@ -24,8 +19,8 @@ interface ModelChoiceOptions extends Pick<HoldfastConfig, "models" | "providers"
   bareNamesOf?: string | undefined;
 }
 
-/** Throws with kind `usage` if there is no such model. */
-export function chooseModel(wanted: string, options: ModelChoiceOptions): ModelChoice {
+/** A model that is not listed may not exist. Throws with kind `usage` if its provider is unknown or the name is wrong. */
+export function chooseModel(wanted: string, options: ModelChoiceOptions) {
   const text = wanted.trim();
   if (text.length > MAX_NAME) throw unknownModel(`${text.slice(0, 20)}…`, options);
   const listed = resolveModelHint(text, options.models, options.defaultModel);
@@ -81,13 +76,6 @@ export interface ModelSelection {
   alias?: string | undefined;
 }
 
-export interface ResetModelResult {
-  selection?: ModelSelection | undefined;
-  /** The text without the model name. */
-  cleanedBody?: string | undefined;
-  sessionEntry?: SessionEntry | undefined;
-}
-
 export async function applyResetModelOverride(params: {
   agent: AgentHandle;
   sessionKey: string;
@@ -100,7 +88,7 @@ export async function applyResetModelOverride(params: {
   /** Receives the cleaned text in `BodyStripped` and `BodyForCommands`. */
   sessionCtx?: MessageContext | undefined;
   lease?: Lease | undefined;
-}): Promise<ResetModelResult> {
+}) {
   if (!params.resetTriggered || !params.bodyStripped) return {};
   const hint = resolveModelHint(params.bodyStripped, params.models, params.defaultModel);
   if (hint === undefined) return {};

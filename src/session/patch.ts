@@ -40,7 +40,6 @@ type PatchableField = (typeof PATCHABLE_FIELDS)[number];
 /** `null` removes a field. */
 export type SessionPatch = { [Field in PatchableField]?: SessionEntry[Field] | null };
 
-/** True if the patch sets or removes the project. */
 export function changesProject(patch: SessionPatch): boolean {
   return patch.project !== undefined || patch.projectFolder !== undefined;
 }

@@ -1,13 +1,8 @@
 /** Finds `/new` and `/reset` in a message, inside the wrappers that channels add. */
 import type { MessageContext } from "../keys/message-context.ts";
 
-export interface ResetTrigger {
-  /** The text without wrappers, on one line. Commands are searched here. */
-  triggerBodyNormalized: string;
-  triggered: boolean;
-  /** The text after the trigger, with line breaks. Undefined: no trigger. */
-  bodyStripped?: string | undefined;
-}
+/** The text without wrappers on one line, where commands are searched; after a trigger, the rest with line breaks. */
+export type ResetTrigger = ReturnType<typeof detectResetTrigger>;
 
 /** Both do the same; hooks and history record which one it was. */
 export type ResetWord = "new" | "reset";
@@ -23,7 +18,7 @@ export function detectResetTrigger(params: {
   isGroup: boolean;
   /** Whether the sender may reset. Otherwise the trigger is ordinary text. */
   authorized: boolean;
-}): ResetTrigger {
+}) {
   const { ctx } = params;
   const unwrapped = unwrap(ctx.BodyForCommands ?? ctx.CommandBody ?? ctx.RawBody ?? ctx.Body ?? "");
   const text = params.isGroup ? unwrapped.replace(/^(?:@\S+\s+)+/, "") : unwrapped;

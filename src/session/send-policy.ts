@@ -32,15 +32,9 @@ export function normalizeSendPolicy(raw: string | undefined): SendPolicy | undef
   return value === "allow" || value === "deny" ? value : undefined;
 }
 
-interface Subject {
-  key: string;
-  /** The key without `agent:<id>:`, so that rules need not name the agent. */
-  rest: string;
-  channel: string | undefined;
-  chatType: string | undefined;
-}
+type Subject = ReturnType<typeof describeSubject>;
 
-function describeSubject({ entry, sessionKey = "", channel, chatType }: SendPolicyParams): Subject {
+function describeSubject({ entry, sessionKey = "", channel, chatType }: SendPolicyParams) {
   const key = sessionKey.trim().toLowerCase();
   const rest = parseAgentSessionKey(key)?.rest ?? key;
   const [first, second] = rest.split(":");

@@ -11,14 +11,6 @@ import { type HeldLease, withSessionLease } from "./lease.ts";
 import { sessionNotFound, ensureTranscript } from "./window.ts";
 import { createDeliveryMirrorMessage, deliveredText } from "../transcript/messages.ts";
 
-interface CompactionResult {
-  key: string;
-  compacted: boolean;
-  /** The file with the original transcript. */
-  archived?: string | undefined;
-  kept: number;
-}
-
 const DEFAULT_MAX_LINES = 400;
 
 interface CompactionOptions {
@@ -28,11 +20,7 @@ interface CompactionOptions {
   around?: (<T>(key: string, shorten: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-export async function compactSession(
-  agent: AgentHandle,
-  key: string,
-  options: CompactionOptions = {},
-): Promise<CompactionResult> {
+export async function compactSession(agent: AgentHandle, key: string, options: CompactionOptions = {}) {
   const { around = async (_key, shorten) => await shorten() } = options;
   return await withSessionLease(agent, key, { waitMs: options.waitMs }, async (held) => {
     const entry = await agent.store.get(key);

@@ -9,7 +9,6 @@ import { stripStructuralPrefixes } from "./reset-trigger.ts";
 import { deriveSessionTitle } from "./title.ts";
 import { messageText, isFlushEntry } from "../transcript/messages.ts";
 
-/** How many entries are searched for a title. */
 const MAX_ENTRIES = 32;
 
 /** The first thing a person said. Undefined: nothing said, or unreadable. */
@@ -32,17 +31,11 @@ export async function readWindowTitle(agent: AgentHandle, window: Window): Promi
   }
 }
 
-interface WindowCost {
-  usd: number;
-  /** False: only the newest part of a long transcript was counted. */
-  complete: boolean;
-}
-
 /** Enough for thousands of answers, read in about 20 ms. */
 const COUNTED_BYTES = 4 * 1024 * 1024;
 
 /** Undefined: missing or unreadable. */
-export async function readWindowCost(path: string, countedBytes = COUNTED_BYTES): Promise<WindowCost | undefined> {
+export async function readWindowCost(path: string, countedBytes = COUNTED_BYTES) {
   try {
     await using handle = await openForReading(path);
     const { size } = await handle.stat();

@@ -29,7 +29,6 @@ interface OpenWindowParams {
   /** The entry that the decision was based on. If the key has moved since, nothing happens. */
   previous: SessionEntry | undefined;
   reason: WindowReason;
-  /** The command that opened the window. */
   command?: ResetWord | undefined;
   /** Changes the new entry. Optional. */
   complete?: ((entry: SessionEntry) => SessionEntry) | undefined;
@@ -161,7 +160,6 @@ export function sessionNotFound(key: string): HoldfastError {
 export interface SessionMark {
   /** Canonical key. */
   key: string;
-  /** Why the window was opened. */
   reason: WindowReason;
   /** The command that opened it. Undefined: none, or unknown. */
   command?: ResetWord | undefined;

@@ -3,14 +3,7 @@
  * processes are polled several times a second while there are listeners.
  */
 import type { Logger } from "../base/log.ts";
-import type { Store, StoreChange } from "./store.ts";
-
-export interface ChangeFeed {
-  listen: Store["onChange"];
-  tell: (changes: readonly StoreChange[]) => void;
-  hasListeners: () => boolean;
-  close: () => void;
-}
+import type { StoreChange } from "./store.ts";
 
 export interface ChangeSource {
   /** Called for the first listener. Earlier changes do not count. */
@@ -21,7 +14,7 @@ export interface ChangeSource {
 
 const POLL_INTERVAL_MS = 250;
 
-export function createChangeFeed(source: ChangeSource, logger: Logger): ChangeFeed {
+export function createChangeFeed(source: ChangeSource, logger: Logger) {
   const listeners = new Set<(change: StoreChange) => void>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -48,7 +41,7 @@ export function createChangeFeed(source: ChangeSource, logger: Logger): ChangeFe
   };
 
   return {
-    listen: (listener) => {
+    listen: (listener: (change: StoreChange) => void): (() => void) => {
       if (timer === undefined) {
         source.start();
         timer = setInterval(look, POLL_INTERVAL_MS).unref();
@@ -62,8 +55,8 @@ export function createChangeFeed(source: ChangeSource, logger: Logger): ChangeFe
       };
     },
     tell,
-    hasListeners: () => listeners.size > 0,
-    close: () => {
+    hasListeners: (): boolean => listeners.size > 0,
+    close: (): void => {
       listeners.clear();
       stop();
     },

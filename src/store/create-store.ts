@@ -58,7 +58,6 @@ export interface JsonQuery extends Omit<ListQuery, "fields"> {
 export type ComparingWrite = "putEntry" | "putHandoff";
 
 export interface Prepared<Name extends ComparingWrite, Value> {
-  /** The result of the change. */
   value: Value;
   /** Undefined if there is nothing to write. */
   put: WriteArguments<Name> | undefined;

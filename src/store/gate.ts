@@ -8,20 +8,12 @@ import { type KeyOwner, isDeliveryLease, deliveryLeaseKey, ownSessionKey } from 
 
 type KeyTask<T> = (key: string) => T | Promise<T>;
 
-export interface Gate {
-  run<T>(task: () => T | Promise<T>): Promise<T>;
-  /** Passes the canonical key to the task. */
-  withKey<T>(key: string, task: KeyTask<T>): Promise<T>;
-  /** Passes the key of the lease to the task. */
-  withLeased<T>(leased: Leased, task: KeyTask<T>): Promise<T>;
-  /** Refuses new operations and waits for the running ones. */
-  close(): Promise<void>;
-}
-
 /** A turn uses its key a dozen times. */
 const KNOWN_KEYS = 1000;
 
-export function createGate(path: string, owner: KeyOwner): Gate {
+export type Gate = ReturnType<typeof createGate>;
+
+export function createGate(path: string, owner: KeyOwner) {
   const inside = new Set<Promise<unknown>>();
   let isClosed = false;
 
@@ -52,9 +44,10 @@ export function createGate(path: string, owner: KeyOwner): Gate {
 
   return {
     run,
-    withKey: (key, task) => run(() => task(ownKey(key))),
-    withLeased: (leased, task) => run(() => task(leaseKey(leased))),
-    close: async () => {
+    withKey: <T>(key: string, task: KeyTask<T>): Promise<T> => run(() => task(ownKey(key))),
+    withLeased: <T>(leased: Leased, task: KeyTask<T>): Promise<T> => run(() => task(leaseKey(leased))),
+    /** Refuses new operations and waits for the running ones. */
+    close: async (): Promise<void> => {
       isClosed = true;
       await Promise.allSettled(inside);
     },

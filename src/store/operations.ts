@@ -155,7 +155,6 @@ function requeueItems(rows: StoreRows, { lease, ids, excuse, apart }: RequeueOpt
 interface FinishItems extends OfLease, Omit<FinishOptions, "entry"> {
   ids: readonly number[];
   drafts: readonly PackedDraft[];
-  /** Default: the entry is not changed. */
   put?: PutEntry | undefined;
   now: number;
 }
@@ -292,7 +291,6 @@ export function hasWindow(rows: StoreRows, key: string, sessionId: string): bool
   return rows.windows(key).some((window) => window.sessionId === sessionId);
 }
 
-/** False if there was none. */
 function deleteHandoff(rows: StoreRows, { key }: { key: string }): boolean {
   const isDeleted = rows.deleteHandoff(key);
   if (isDeleted) rows.recordChange({ what: "handoff", key });

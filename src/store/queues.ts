@@ -126,7 +126,6 @@ export function isApart({ turn }: Pick<InboxItem, "turn">): boolean {
 
 const APART_SUFFIX = "-apart";
 
-/** The note of a message that was given up. */
 export const GIVEN_UP_NOTE = "given up";
 
 export interface ClaimOptions {
@@ -177,7 +176,6 @@ export interface DeliveryTarget {
   threadId?: string | number | undefined;
 }
 
-/** An account on a channel. */
 export type DeliveryRoute = Pick<DeliveryTarget, "channel" | "accountId">;
 
 export interface WaitingRoute extends DeliveryRoute {
@@ -216,7 +214,6 @@ export interface Outbox {
   startSending(id: number, attempts: number): Promise<boolean>;
   /** Ends the delivery: from then on `retry` and `failed` are refused. */
   delivered(id: number, deliveredId?: string): Promise<void>;
-  /** Makes the item pending again, due at `dueAt`. */
   retry(id: number, dueAt: number, note: string): Promise<void>;
   failed(id: number, note: string): Promise<void>;
   /** Deletes delivered and failed items created before this instant, with their idempotency keys. */

@@ -34,7 +34,6 @@ export function programSessions(state: object): string[] {
   return [sdkSessionId, claudeCliSessionId, ...named].filter((id) => typeof id === "string" && id !== "") as string[];
 }
 
-/** Undefined if the entry has no such fields. */
 export function windowStateOf(entry: SessionEntry): WindowState | undefined {
   const fields = WINDOW_STATE_FIELDS.filter((field) => entry[field] !== undefined);
   return fields.length === 0 ? undefined : Object.fromEntries(fields.map((field) => [field, entry[field]]));

@@ -14,7 +14,6 @@ export interface StoreRepair {
   diagnose(): Promise<StoreDamage | undefined>;
   /** Until disposed, opening and closing the store changes none of its files. Absent if that is always so. */
   preserve?(): Promise<Disposable>;
-  /** Everything that can still be read of the damaged files. */
   salvage(): Promise<SalvagedParts>;
   /**
    * Replaces the damaged store by one with these sessions, completely or not at all, and resolves to the paths of the

@@ -9,7 +9,7 @@ import { isRecord } from "../base/json-record.ts";
 import { printableLine } from "../base/text.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { encodeName } from "../keys/encoding.ts";
-import { resolveAgentIdFromSessionKey, type SessionKind, sessionKindOf } from "../keys/session-key.ts";
+import { resolveAgentIdFromSessionKey, sessionKindOf } from "../keys/session-key.ts";
 import type { DeliveryRoute } from "./queues.ts";
 import type { SessionEntry, WindowState } from "./session-entry.ts";
 import type { ListQuery, Window, WindowReason } from "./store.ts";
@@ -29,6 +29,16 @@ export function ownSessionKey(key: string, owner: KeyOwner): string {
     throw foreignSession(canonical, owner.agentId);
   }
   return canonical;
+}
+
+/** Undefined for invalid keys and for keys of other agents. */
+export function ownKeyOrUndefined(key: string, owner: KeyOwner): string | undefined {
+  try {
+    return ownSessionKey(key, owner);
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined;
+    throw error;
+  }
 }
 
 function invalidKey(key: string): HoldfastError {
@@ -82,15 +92,7 @@ export const LISTED_FIELDS = [
   "sendPolicy",
 ] as const satisfies readonly (keyof SessionEntry)[];
 
-export interface EntryFacets {
-  kind: SessionKind;
-  channel: string | undefined;
-  label: string | undefined;
-  /** Lower-case text that must contain every word of a text query. */
-  search: string;
-}
-
-export function entryFacets(key: string, entry: SessionEntry): EntryFacets {
+export function entryFacets(key: string, entry: SessionEntry) {
   const { channel, lastChannel, deliveryContext, label, displayName, subject, groupId, groupChannel, space } = entry;
   const texts = [key, label, displayName, subject, groupId, groupChannel, space];
   return {
@@ -129,9 +131,7 @@ export interface WindowMove {
   /** The previous session id. Undefined for a new key. */
   from: string | undefined;
   to: string;
-  /** The fields of the window that the entry leaves. */
   leaving: WindowState | undefined;
-  /** The transcript named in the entry. */
   transcript: string | undefined;
   reason: WindowReason | undefined;
   now: number;
@@ -168,7 +168,6 @@ export function copyEntry(entry: SessionEntry): SessionEntry {
 
 const STORED = { entry: "session entry", handoff: "hand-off", payload: "message" } as const;
 
-/** Throws if JSON cannot represent the value. */
 export function toJson(value: unknown, what: keyof typeof STORED): string {
   try {
     // JSON.stringify returns undefined for functions and symbols, although its type does not say so.

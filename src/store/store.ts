@@ -215,6 +215,5 @@ export interface SystemEventBatch {
 export interface TurnClaim {
   /** Unique within the key. A repeated turn has the same id. */
   id: string;
-  /** The epoch of the lease under which the turn runs. */
   epoch: number;
 }

@@ -16,19 +16,7 @@ import { withFileLock } from "../base/lock-file.ts";
 import type { Durability } from "../config/config.ts";
 import { transcriptError } from "./scan.ts";
 
-export interface Appender {
-  readonly handle: FileHandle;
-  /** How the file at the path changed since the last write. */
-  compare(): "unchanged" | "changed" | "replaced";
-  /** The next write goes to the current end of the file. */
-  settle(): void;
-  /** Position of the next write. */
-  end(): number;
-  append(bytes: Uint8Array): Promise<void>;
-  /** Syncs appended bytes to disk, unless durability is `none` or they are synced already. */
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Appender = ReturnType<typeof createAppender>;
 
 export async function openAppender(path: string, durability: Durability): Promise<Appender> {
   return createAppender(await openForAppending(path), path, durability);
@@ -42,7 +30,7 @@ export async function openForAppending(path: string): Promise<FileHandle> {
 }
 
 /** The handle must be open for appending. */
-export function createAppender(handle: FileHandle, path: string, durability: Durability): Appender {
+export function createAppender(handle: FileHandle, path: string, durability: Durability) {
   const own = fstatSync(handle.fd);
   let end = own.size;
   let unsynced = false;
@@ -80,16 +68,18 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
 
   return {
     handle,
-    compare() {
+    /** How the file at the path changed since the last write. */
+    compare(): "unchanged" | "changed" | "replaced" {
       const current = lookAt(path);
       if (current.ino !== own.ino || current.dev !== own.dev) return "replaced";
       return current.size === end ? "unchanged" : "changed";
     },
-    settle() {
+    /** The next write goes to the current end of the file. */
+    settle(): void {
       end = fstatSync(handle.fd).size;
     },
     end: () => end,
-    async append(bytes) {
+    async append(bytes: Uint8Array): Promise<void> {
       assertSound();
       let written = 0;
       try {
@@ -104,11 +94,12 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
       }
       end += written;
     },
-    async sync() {
+    /** Syncs appended bytes to disk, unless durability is `none` or they are synced already. */
+    async sync(): Promise<void> {
       assertSound();
       if (unsynced) await datasync();
     },
-    async close() {
+    async close(): Promise<void> {
       try {
         if (unsynced && failure === undefined) await datasync();
       } finally {

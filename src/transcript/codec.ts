@@ -75,7 +75,6 @@ export function decodeEntry(record: JsonRecord): DecodedEntry {
   return timestamp === undefined ? { entry: served, reason: "entry without a readable time" } : { entry: served };
 }
 
-/** The JSON object for this entry in the file. */
 export function entryToJson(entry: TranscriptEntry): JsonRecord {
   if (entry.type !== "other") return { ...entry };
   return { ...entry.original, id: entry.id, parentId: entry.parentId, timestamp: entry.timestamp };

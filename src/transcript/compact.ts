@@ -34,22 +34,14 @@ export async function appendCompaction(log: TranscriptLog, draft: CompactionDraf
 const MAX_CARRIED_FILES = 200;
 
 export interface CompactOptions {
-  /** How many of the last entries to keep. */
   maxEntries: number;
   clock?: Clock | undefined;
   fence?: Fence | undefined;
   onProblem?: OnProblem | undefined;
 }
 
-export interface CompactResult {
-  compacted: boolean;
-  /** Path of the original. Missing if nothing was removed. */
-  archived?: string | undefined;
-  /** The number of kept entries, without older ones that were carried over. */
-  kept: number;
-}
-
-export async function compactTranscript(path: string, options: CompactOptions): Promise<CompactResult> {
+/** `archived` is the path of the original; `kept` counts no older entries that were carried over. */
+export async function compactTranscript(path: string, options: CompactOptions) {
   const { maxEntries, fence, clock = systemClock } = options;
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new HoldfastError("usage", "invalid-entry-count", `Cannot keep ${maxEntries} entries`, {
@@ -123,14 +115,10 @@ function topicOf(entry: TranscriptEntry): string | undefined {
   return TOPICS.has(entry.type) ? entry.type : undefined;
 }
 
-interface Roots {
-  /** Parent of the oldest kept entry on the path. */
-  onPath: string | null;
-  /** Parent of kept entries off the path whose own parent was removed. */
-  beside: string | null;
-}
+type Roots = Awaited<ReturnType<typeof writeCarried>>;
 
-async function writeCarried({ carried, pathIds, removedFirstKept }: Survey, write: Write): Promise<Roots> {
+/** Returns the parents of the oldest kept entry on the path, and of kept entries beside it that lost theirs. */
+async function writeCarried({ carried, pathIds, removedFirstKept }: Survey, write: Write) {
   const oldestKept = [...pathIds].at(-1);
   let parentId: string | null = null;
   for (const entry of carried) {

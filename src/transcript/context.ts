@@ -28,17 +28,10 @@ export async function readContext(path: string, options: ReadContextOptions = {}
   return contextOf(await readKeptEntries(path, options.leafId), options);
 }
 
-/** The entries of a context. Shared; do not change them. */
-export interface KeptEntries {
-  entries: TranscriptEntry[];
-  /** The newest compaction on the path. */
-  compaction: CompactionEntry | undefined;
-  /** True if the parent of the oldest entry is missing in the same file. */
-  hasGap: boolean;
-  problems: TranscriptProblem[];
-}
+/** The entries of a context. Shared; do not change them. With a gap, the parent of the oldest is not in the file. */
+export type KeptEntries = Awaited<ReturnType<typeof readKeptEntries>>;
 
-export async function readKeptEntries(path: string, leafId: string | undefined): Promise<KeptEntries> {
+export async function readKeptEntries(path: string, leafId: string | undefined) {
   const list = createProblemList();
   const onProblem: OnProblem = (problem) => addProblem(list, problem);
   const newestFirst: TranscriptEntry[] = [];

@@ -118,13 +118,7 @@ function standsFor(entry: TranscriptEntry, id: string): boolean {
 
 const DAMAGE_TYPE = "holdfast.damage";
 
-export interface DamageNotice {
-  text: string;
-  /** The last known entry before the damage. */
-  lostId?: string | undefined;
-}
-
-export function damageNoticeOf(entry: TranscriptEntry): DamageNotice | undefined {
+export function damageNoticeOf(entry: TranscriptEntry) {
   if (entry.type !== "custom_message" || entry.customType !== DAMAGE_TYPE) return undefined;
   const { content, details } = entry;
   const lostId = isRecord(details) ? details["lostId"] : undefined;
@@ -186,7 +180,6 @@ export async function noteMissing(path: string, clock: Clock): Promise<string> {
 
 export interface DamagedFile {
   path: string;
-  /** The open file at `path`. */
   original: FileHandle;
   header: TranscriptHeader;
   damage: TranscriptDamage;

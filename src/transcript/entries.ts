@@ -110,7 +110,6 @@ export interface SessionInfoEntry extends EntryBase {
 
 export interface OtherEntry extends EntryBase {
   type: "other";
-  /** The original line. */
   original: JsonRecord;
 }
 
@@ -134,7 +133,6 @@ export type DraftEntry = WithoutPlace<Exclude<TranscriptEntry, OtherEntry>>;
 export interface UserMessage {
   role: "user";
   content: MessageContent;
-  /** Files sent with it. Optional. */
   attachments?: Attachment[] | undefined;
   /** Milliseconds since the epoch, as in every message. */
   timestamp: number;
@@ -203,7 +201,6 @@ export interface CompactionSummaryMessage {
   role: "compactionSummary";
   summary: string;
   tokensBefore: number;
-  /** Files sent with the summarized messages. Optional. */
   attachments?: Attachment[] | undefined;
   timestamp: number;
 }

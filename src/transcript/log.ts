@@ -65,13 +65,11 @@ export interface TranscriptLog extends AsyncDisposable {
   readonly end: TranscriptEnd | undefined;
   /** The notice of lost entries, until the next message of a person is appended. */
   readonly untold: string | undefined;
-  /** Resolves to the written entries. */
   append(drafts: readonly DraftEntry[]): Promise<TranscriptEntry[]>;
   /** The same as `readContext` of the leaf, but the file is read only once. Shared; do not change the messages. */
   context(options?: Pick<ReadContextOptions, "omit">): Promise<TranscriptContext>;
   /** Syncs appended entries to disk, unless durability is `none`. */
   sync(): Promise<void>;
-  /** Syncs and closes the file. */
   close(): Promise<void>;
 }
 
@@ -119,7 +117,6 @@ export interface CreateTranscriptOptions extends TranscriptLogOptions {
   sessionId: string;
   cwd: string;
   parentSession?: string | undefined;
-  /** Entries to write together with the header. */
   entries?: readonly DraftEntry[] | undefined;
   /** An entry of another file that the ids of this one must follow. Optional. */
   after?: TranscriptEntry | undefined;

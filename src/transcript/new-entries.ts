@@ -28,7 +28,6 @@ export function placeEntries(
   });
 }
 
-/** One buffer per entry. */
 export function encodeEntries(entries: readonly TranscriptEntry[]): Buffer[] {
   const lines = entries.map(encodeOrRefuse);
   const longest = Math.max(...lines.map((line) => line.length));
@@ -51,24 +50,21 @@ function encodeOrRefuse(entry: TranscriptEntry): Buffer {
   }
 }
 
-export interface EntryIds {
-  /** New ids follow these entries of the tail. */
-  continueAfter(tail: readonly TranscriptEntry[]): void;
-  next(now: number): string;
-}
+export type EntryIds = ReturnType<typeof createEntryIds>;
 
-export function createEntryIds(): EntryIds {
+export function createEntryIds() {
   let taken: ReadonlySet<string> = new Set();
   let last = Number.NEGATIVE_INFINITY;
   return {
-    continueAfter(tail) {
+    /** New ids follow these entries of the tail. */
+    continueAfter(tail: readonly TranscriptEntry[]): void {
       taken = new Set(tail.map(({ id }) => id));
       for (const { timestamp } of tail) {
         const instant = Date.parse(timestamp);
         if (instant > last) last = instant;
       }
     },
-    next(now) {
+    next(now: number): string {
       last = Math.max(Math.floor(now), last + 1);
       while (taken.has(idOfInstant(last))) last++;
       return idOfInstant(last);

@@ -115,7 +115,7 @@ describe("parked transcripts", () => {
         await say(path, parked, "one");
       }
       await expect.poll(handles).toBeLessThanOrEqual(2);
-      await expect.poll(handles, { timeout: 3000 }).toBe(0);
+      await expect.poll(handles).toBe(0);
       await parked.close();
     },
   );

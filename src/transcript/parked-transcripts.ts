@@ -13,13 +13,7 @@ import type { KeptEntries } from "./context.ts";
 import type { TranscriptHeader } from "./entries.ts";
 import type { EntryIds } from "./new-entries.ts";
 
-export interface ParkedTranscripts {
-  /** Undefined if it is not parked, or if the file has changed. */
-  take(path: string): LogState | undefined;
-  /** The data must be synced as far as durability requires. */
-  park(path: string, state: LogState): void;
-  close(): Promise<void>;
-}
+export type ParkedTranscripts = ReturnType<typeof createParkedTranscripts>;
 
 export interface ParkedTranscriptsOptions {
   /** Default: 256. */
@@ -38,7 +32,7 @@ interface Parked {
 
 const MEGABYTE = 1024 * 1024;
 
-export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}): ParkedTranscripts {
+export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}) {
   const { maxFiles = 256, maxBytes = 16 * MEGABYTE, idleMs = 60_000 } = options;
   /** In the order of parking. */
   const parked = new Map<string, Parked>();
@@ -77,7 +71,8 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
   };
 
   return {
-    take: (given) => {
+    /** Undefined if it is not parked, or if the file has changed. */
+    take: (given: string): LogState | undefined => {
       const path = resolve(given);
       const found = parked.get(path);
       if (found === undefined) return undefined;
@@ -86,7 +81,8 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
       closeFile(found.state);
       return undefined;
     },
-    park: (given, state) => {
+    /** The data must be synced as far as durability requires. */
+    park: (given: string, state: LogState): void => {
       const path = resolve(given);
       const stats = isClosed || parked.has(path) ? undefined : statsAsLeft(state);
       if (stats === undefined || stats.size > maxBytes) return closeFile(state);
@@ -95,7 +91,7 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
       evict(() => parked.size > maxFiles || bytes > maxBytes);
       schedule();
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       isClosed = true;
       clearTimeout(timer);
       evict(() => true);
@@ -126,7 +122,6 @@ function isUnchanged(path: string, { ino, dev, size, mtimeMs, ctimeMs }: Stats):
   }
 }
 
-/** The state of an open log. */
 export interface LogState {
   header: TranscriptHeader;
   appender: Appender;
@@ -134,7 +129,6 @@ export interface LogState {
   leafId: string | undefined;
   /** The highest epoch of the newest lines. -Infinity if there is none. */
   newestEpoch: number;
-  /** The entries of the context, once it has been read. */
   kept: KeptEntries | undefined;
   /** The notice of damage, if no person has written since. */
   untold: string | undefined;

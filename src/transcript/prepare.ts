@@ -84,12 +84,9 @@ async function makeFit(
   return { header: current, window, isCurrent };
 }
 
-interface TornTail {
-  offset: number;
-  bytes: number;
-}
+type TornTail = Awaited<ReturnType<typeof tornTail>>;
 
-async function tornTail(handle: FileHandle): Promise<TornTail> {
+async function tornTail(handle: FileHandle) {
   const { size } = await handle.stat();
   // The bytes do not matter here, so a long tail is not held in memory.
   for await (const line of readLinesBackward(handle, { maxLineBytes: 0 })) {

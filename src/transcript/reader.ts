@@ -4,7 +4,7 @@
  * entry to recognize repeated ids.
  */
 import { crc32 } from "node:zlib";
-import { HoldfastError } from "../base/errors.ts";
+import { undefinedOn } from "../base/errors.ts";
 import { type TranscriptEntry, type TranscriptHeader, TRANSCRIPT_VERSION } from "./entries.ts";
 import { isFlushEntry, saidText } from "./messages.ts";
 import {
@@ -174,16 +174,18 @@ const PREVIEW_LENGTH = 120;
 
 /** The person's first message. Undefined if there is none, or no transcript. */
 export async function firstUserText(path: string): Promise<string | undefined> {
-  return await unlessMissing(undefined, async () => {
-    let read = 0;
-    for await (const item of readTranscript(path)) {
-      if (item.kind !== "entry") continue;
-      const said = spoken(item.entry);
-      if (said?.role === "user") return said.text;
-      if (++read >= FIRST_ENTRIES) break;
-    }
-    return undefined;
-  });
+  return await undefinedOn(findFirstUserText(path), "not-found");
+}
+
+async function findFirstUserText(path: string): Promise<string | undefined> {
+  let read = 0;
+  for await (const item of readTranscript(path)) {
+    if (item.kind !== "entry") continue;
+    const said = spoken(item.entry);
+    if (said?.role === "user") return said.text;
+    if (++read >= FIRST_ENTRIES) break;
+  }
+  return undefined;
 }
 
 /** The last message of the person or the agent, on one line. */
@@ -202,14 +204,12 @@ export async function lastMessages(
   path: string,
   { limit, maxChars }: { limit: number; maxChars: number },
 ): Promise<PreviewItem[]> {
-  return await unlessMissing([], async () => {
-    // Other kinds of entries are between the messages.
-    const { entries } = await readTail(path, limit * 8 + 20);
-    return entries
-      .flatMap(({ entry }) => spoken(entry) ?? [])
-      .slice(-limit)
-      .map(({ role, text }) => ({ role, text: shorten(text, maxChars) }));
-  });
+  // Other kinds of entries are between the messages.
+  const tail = await undefinedOn(readTail(path, limit * 8 + 20), "not-found");
+  return (tail?.entries ?? [])
+    .flatMap(({ entry }) => spoken(entry) ?? [])
+    .slice(-limit)
+    .map(({ role, text }) => ({ role, text: shorten(text, maxChars) }));
 }
 
 function spoken(entry: TranscriptEntry): PreviewItem | undefined {
@@ -223,15 +223,6 @@ function spoken(entry: TranscriptEntry): PreviewItem | undefined {
 function shorten(text: string, maxChars: number): string {
   const line = text.replace(/\s+/g, " ");
   return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1).toWellFormed()}…`;
-}
-
-async function unlessMissing<T>(fallback: T, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof HoldfastError && error.kind === "not-found") return fallback;
-    throw error;
-  }
 }
 
 /**

@@ -18,7 +18,6 @@ export type Write = (bytes: string | Uint8Array) => Promise<void>;
 
 export interface Rewrite {
   path: string;
-  /** The open file at `path`. */
   original: FileHandle;
   at: number;
   /** `damaged`: keeps the original as `<file>.damaged-<time>`. Default: as `<file>.bak.<time>`. */

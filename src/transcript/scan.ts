@@ -3,7 +3,7 @@
  * give the same entries with the same ids. Holds one line at a time.
  */
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError, fileError, systemErrorCode, undefinedOn } from "../base/errors.ts";
 import type { JsonRecord } from "../base/json-record.ts";
 import { type Line, type ReadLinesOptions, readLines, readLinesBackward } from "../base/jsonl.ts";
 import { decodeEntry, parseLine } from "./codec.ts";
@@ -144,21 +144,14 @@ async function offsetOfCountedLine(handle: FileHandle, index: number): Promise<n
   return undefined;
 }
 
-/** How many lines are searched for a header. */
 const HEADER_LINES = 64;
 /** Headers are short, and every turn reads one. */
 const HEADER_CHUNK_BYTES = 4096;
 
-export interface FileHead {
-  header: TranscriptHeader | undefined;
-  /** True if one of the first lines is a header or an entry, so that the file is a transcript. */
-  recognised: boolean;
-  /** True if the first line has an old form without a header. */
-  isOldForm: boolean;
-}
-
 /** The header must be the first readable line. */
-export async function scanHead(handle: FileHandle): Promise<FileHead> {
+export type FileHead = Awaited<ReturnType<typeof scanHead>>;
+
+export async function scanHead(handle: FileHandle) {
   let count = 0;
   for await (const { header, located } of scanLines(handle, { chunkBytes: HEADER_CHUNK_BYTES })) {
     if (header !== undefined) return { header, recognised: true, isOldForm: false };
@@ -215,12 +208,8 @@ export async function openForReading(path: string): Promise<FileHandle> {
   }
 }
 
-/** Undefined if there is no such file. */
 export async function openIfPresent(path: string): Promise<FileHandle | undefined> {
-  return await openForReading(path).catch((error: unknown) => {
-    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
-    throw error;
-  });
+  return await undefinedOn(openForReading(path), "not-found");
 }
 
 export function transcriptError(error: unknown, action: string, path: string): HoldfastError {
@@ -235,7 +224,6 @@ export function transcriptError(error: unknown, action: string, path: string): H
 /** A problem in a transcript. Problems are reported, not thrown, and everything else is still read. */
 export interface TranscriptProblem {
   reason: string;
-  /** Where the line starts. */
   offset?: number | undefined;
   /** Counted from 1. Missing if the file was not read from its beginning. */
   line?: number | undefined;

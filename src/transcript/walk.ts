@@ -102,7 +102,6 @@ async function whyNoParent(handle: FileHandle, id: string, parentId: string): Pr
     : `parent ${parentId} of entry ${id} is missing`;
 }
 
-/** The last entry with this id. */
 export async function findEntry(handle: FileHandle, id: string): Promise<LocatedEntry | undefined> {
   for await (const located of scanEntriesBackward(handle)) if (located.entry.id === id) return located;
   return undefined;

@@ -20,7 +20,6 @@ export interface PipelineOptions {
   runTurn: (request: TurnRequest) => Promise<TurnResult>;
   clock: Clock;
   logger: Logger;
-  /** Default: a new event bus. */
   events?: TurnEvents | undefined;
   /** How long a channel may take to send. Default: 60 s. */
   sendTimeoutMs?: number | undefined;
@@ -78,7 +77,6 @@ export interface RunningStep {
 /** How the work on some items ended, before that is committed. */
 export interface StepResult extends Omit<TurnResult, "session" | "model"> {
   sessionId?: string | undefined;
-  /** The messages are given up and not tried again. */
   givenUp?: boolean | undefined;
   /** The messages did not end; each is tried on its own. */
   apart?: boolean | undefined;

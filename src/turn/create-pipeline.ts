@@ -27,18 +27,13 @@ import {
 import { turnStopped } from "./turn-errors.ts";
 import { lazyMap } from "../base/async.ts";
 
-export interface StartedPipeline extends Pipeline {
-  /** Continues with pending messages, now and whenever another process leaves some. */
-  start(): Promise<void>;
-}
-
 const SWEEP_MS = 3_000;
 const PRUNE_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long a process that ends keeps sending due replies. */
 const DELIVERY_GRACE_MS = 5_000;
 
-export function createPipeline(options: PipelineOptions): StartedPipeline {
+export function createPipeline(options: PipelineOptions): Pipeline {
   const { config, agents, clock, logger } = options;
   const events =
     options.events ?? createTurnEvents((error) => logger.error("A listener of turn events failed", { error }));
@@ -58,10 +53,13 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
   };
   const lanes = createLanes(context);
   const delivery = createDelivery(context);
-  const ended = createEndedTurns(
-    () => agents.opened().forEach((parts) => checkEnded(parts)),
-    (end, note) => reportForeignEnd(end, note),
-  );
+  const ended = createEndedTurns(() => agents.opened().forEach((parts) => checkEnded(parts)), reportForeignEnd);
+  /** Emits the events that the process which ended the turn emitted. */
+  function reportForeignEnd(end: TurnEnd, note: string | undefined): void {
+    const { agentId, sessionKey, itemId } = end;
+    if (end.outcome !== "dropped") events.emit({ type: "turn.ended", ...end });
+    else events.emit({ type: "message.dropped", agentId, sessionKey, itemIds: [itemId], reason: note ?? "dropped" });
+  }
   let isDraining = false;
   let draining: Promise<void> | undefined;
   let sweeping: Promise<void> | undefined;
@@ -121,13 +119,6 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
     ended.check(parts, key).catch((error: unknown) => {
       logger.warn("Could not check whether a message was answered; checking again later", { key, error });
     });
-  };
-
-  /** Emits the events that the process which ended the turn emitted. */
-  const reportForeignEnd = (end: TurnEnd, note: string | undefined): void => {
-    const { agentId, sessionKey, itemId } = end;
-    if (end.outcome !== "dropped") events.emit({ type: "turn.ended", ...end });
-    else events.emit({ type: "message.dropped", agentId, sessionKey, itemIds: [itemId], reason: note ?? "dropped" });
   };
 
   /** Finds pending messages that no process is working on. */
@@ -208,7 +199,6 @@ function turnsOf({ turns, agents }: HoldfastConfig, agentId: string): number {
   return turns.concurrencyPerAgent ?? usual;
 }
 
-/** The named agent, else the agent of the named session, of the account, or the default agent. */
 function agentOf({ agentId, ctx, address }: AddressedMessage, { channels, config }: PipelineOptions): string {
   const named = agentId ?? parseAgentSessionKey(ctx.SessionKey)?.agentId;
   return normalizeAgentId(named ?? channels.find(address.channel, address.accountId)?.agentId ?? config.defaultAgent);

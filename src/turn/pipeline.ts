@@ -27,6 +27,8 @@ import type { Mutate } from "../store/session-entry.ts";
 
 export interface Pipeline {
   readonly events: TurnEvents;
+  /** Continues with pending messages, now and whenever another process leaves some. */
+  start(): Promise<void>;
   admit(message: AddressedMessage): Promise<Admitted>;
   /** Aborts the running turn of the session. False when this process runs none. */
   abort(sessionKey: string, reason: string): Promise<boolean>;
@@ -40,10 +42,7 @@ export interface AddressedMessage extends InboundMessage {
   agentId?: string | undefined;
   /** Whether the answer is sent to the chat of the message. False: only the caller gets it. Default: true. */
   deliver?: boolean | undefined;
-  /**
-   * The answer is stored with the message, so that `ended` has its text even when another process answers.
-   * Default: true when `deliver` is false.
-   */
+  /** The answer is stored, so that `ended` has it even if another process answers. Default: true without `deliver`. */
   awaited?: boolean | undefined;
 }
 
@@ -65,7 +64,6 @@ export interface Admitted {
 
 export interface PipelineStatus {
   running: { agentId: string; sessionKey: string; itemId: number; startedAt: number }[];
-  /** Messages that wait for their turn in this process. */
   queued: number;
   draining: boolean;
   /** Since the process started. */
@@ -95,7 +93,6 @@ export interface ChannelPool {
   /** Starts all accounts in parallel. An account that fails is reported and does not delay the others. */
   start(admit: (message: AddressedMessage) => Promise<unknown>): Promise<void>;
   accounts(): readonly ChannelAccount[];
-  /** Accounts that could not be built, with the reason. */
   failures(): readonly { channel: string; accountId: string; status: ChannelStatus }[];
   /** Default account: the only one of the channel, else `default`. */
   find(channel: string, accountId?: string): ChannelAccount | undefined;
@@ -120,11 +117,9 @@ export interface AgentParts {
   transcripts?: ParkedTranscripts | undefined;
   /** The system prompt from the bootstrap files and skills of the workspace, as they are now. */
   describeWorkspace(): Promise<WorkspacePrompt>;
-  /** Default: windows leave no hand-off. */
   handoff?: Handoff | undefined;
   /** Deletes the hand-offs of a deleted session, even when hand-off is turned off. Optional. */
   forgetDeleted?(windows: readonly Window[]): Promise<void>;
-  /** Default: no hooks. */
   hooks?: HookRunner | undefined;
 }
 
@@ -143,7 +138,6 @@ export interface TurnRequest {
   attempt: number;
   /** In order, as `finalizeInboundContext` returns them. The reply goes to the chat of the last one. */
   messages: readonly MessageContext[];
-  /** Whether answers quote the message they answer. Default: `off`. */
   replyToMode?: ReplyToMode | undefined;
   /** A heartbeat neither keeps a session fresh nor ends it. */
   isHeartbeat?: boolean | undefined;
@@ -160,7 +154,7 @@ export interface TurnResult {
   /** The same as one text. */
   text?: string | undefined;
   /** Why `payloads` is empty although there was an answer. */
-  withheld?: Withheld | undefined;
+  withheld?: "send-policy" | undefined;
   /** The change of the session's entry; committed together with the end of the messages. */
   settle?: Mutate | undefined;
   usage?: EngineUsage | undefined;
@@ -171,7 +165,7 @@ export interface TurnResult {
 
 /** Progress of messages and turns, for clients, logs and `health`. Nothing depends on these events. */
 export type TurnEvent =
-  | { type: "message.admitted"; agentId: string; sessionKey: string; itemId: number; queued: number }
+  | ({ type: "message.admitted"; queued: number } & TurnName)
   /** Dropped from a full queue, or by `/stop`. The sender is informed. */
   | { type: "message.dropped"; agentId: string; sessionKey: string; itemIds: number[]; reason: string }
   | ({ type: "turn.started"; sessionId?: string | undefined; attempt: number } & TurnName)
@@ -192,7 +186,6 @@ export type TurnEvent =
 export interface TurnName {
   agentId: string;
   sessionKey: string;
-  /** The newest inbox item that the turn answers. */
   itemId: number;
 }
 
@@ -209,17 +202,9 @@ export type TurnOutcome =
   | "failed"
   | "dropped";
 
-/** Why an answer is not delivered. */
-export type Withheld = "send-policy";
-
-export interface TurnEnd extends TurnName {
-  outcome: TurnOutcome;
+export interface TurnEnd extends TurnName, Pick<TurnResult, "outcome" | "text" | "withheld" | "usage"> {
   sessionId?: string | undefined;
-  /** The delivered replies as one text. */
-  text?: string | undefined;
   media?: string[] | undefined;
-  withheld?: Withheld | undefined;
-  usage?: EngineUsage | undefined;
   error?: ErrorReport | undefined;
   durationMs: number;
 }

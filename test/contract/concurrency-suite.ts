@@ -6,7 +6,7 @@ import { startChild } from "../support/child.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const PROCESSES = ["a", "b", "c", "d"];
-const UPDATES = 500;
+const UPDATES = 200;
 
 export function describeStoreConcurrency(kind: StoreKind): void {
   describe(`store concurrency: ${kind}`, () => {

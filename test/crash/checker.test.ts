@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
-import { SESSION_KEYS } from "../../src/selftest/operations.ts";
+import { SESSION_KEYS, textsOf } from "../../src/selftest/operations.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { type Workload, openWorkload } from "./workload.ts";
 
@@ -24,6 +24,13 @@ const DAMAGES: Record<string, (agent: AgentHandle) => Promise<unknown>> = {
   },
   "half a line that ends": async (agent) => await appendFile(await currentTranscript(agent), '{"type":"mess\n'),
   "an empty transcript": async (agent) => await truncate(await currentTranscript(agent)),
+  "a gap in an archive": async (agent) => {
+    const path = await currentTranscript(agent);
+    const lines = (await readFile(path, "utf8")).split("\n");
+    const [removed, next] = lines.slice(-3, -1).map((line) => JSON.parse(line) as { parentId: string });
+    const relinked = JSON.stringify({ ...next, parentId: removed?.parentId });
+    await writeFile(`${path}.bak.1`, [...lines.slice(0, -3), relinked, ""].join("\n"));
+  },
   "a lost count": async (agent) =>
     await agent.store.update(KEY, (entry) => entry && { ...entry, selftest: { count: 1000, lastNumber: 1 } }),
   "a window that is gone": async (agent) => {
@@ -62,7 +69,7 @@ async function workUntilReady(work: Workload): Promise<void> {
     const operation = await work.next();
     const windows = await work.agent.store.windows(KEY);
     const pending = await work.agent.store.inbox.pending();
-    const hasMessages = operation.name === "append" && operation.key === KEY;
+    const hasMessages = operation.name === "append" && operation.key === KEY && textsOf(operation).length > 2;
     if (count > 15 && windows.length > 1 && pending.length > 0 && hasMessages) return;
   }
   throw new Error("The mix of operations never came to a state worth damaging");

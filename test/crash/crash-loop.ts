@@ -6,14 +6,13 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { QueueMode } from "../../src/config/choices.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { type CliGateway, startCliGateway } from "../support/cli.ts";
+import { BIN, type CliGateway, startCliGateway } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { messageText } from "../../src/transcript/messages.ts";
@@ -200,8 +199,6 @@ async function check(home: string, said: readonly string[]): Promise<Pick<CrashL
 function count(counts: Map<string, number>, mark: string): void {
   counts.set(mark, (counts.get(mark) ?? 0) + 1);
 }
-
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
 /** Doctor's findings without ages. Partial files of killed processes are harmless. */
 async function doctor(home: string): Promise<string[]> {

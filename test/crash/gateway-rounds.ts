@@ -107,7 +107,7 @@ export async function runGatewayRounds({ kills, seed }: GatewayRounds): Promise<
     }
     await ended;
     // Everything is answered between the kills too, not only after the last one.
-    if (index % 4 === 3) failures.push(...(await settle()));
+    if (index % 8 === 7) failures.push(...(await settle()));
   }
   failures.push(...(await settle()));
   const checked = await check(home, telegram, said);

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 import type { LeaseChildTask } from "./lease-child.ts";
 import type { Lease } from "../../src/store/queues.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 /** Longer than any test: only the death of its holder frees this lease. */
 const LONG_MS = 3_600_000;
 

@@ -3,7 +3,7 @@ import { runLeaseRounds } from "../../src/selftest/lease-rounds.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
 
-const TAKEOVERS = 6;
+const TAKEOVERS = 4;
 const PATIENCE_MS = 120_000;
 
 describe.each(STORE_KINDS)("four processes contending for a session (%s)", (kind) => {

@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError, reportError } from "../../src/base/errors.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -9,6 +9,7 @@ import { resetSession } from "../../src/session/window.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
+import { REPO, SESSION, createSearchHome, prompt } from "../support/search-home.ts";
 import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 import { openAgent } from "../../src/compose/agent.ts";
@@ -45,6 +46,24 @@ describe.each(STORE_KINDS)("a home that cannot be written (%s)", (kind) => {
     expect(["not-a-folder", "file-exists"]).toContain(reportError(refusal).code);
     expect(await readFile(folder.join("agents", "main"), "utf8")).toBe("mine");
   });
+});
+
+test("a search finds everything in a home that cannot be written", async () => {
+  await using home = await createSearchHome();
+  await home.memory("main", "MEMORY.md", "The otter likes fish.");
+  await home.native(REPO, SESSION, [prompt(REPO, "an otter swims")]);
+  const root = dirname(home.home);
+  await chmod(dirname(root), 0o755);
+  await setModes(root, { folders: 0o555, files: 0o444 });
+  const before = await contentsOf(root);
+  const found = await withoutPrivileges(async () => {
+    const index = await home.refreshed();
+    return index.sessions({ text: "otter", person: true, kinds: ["memory", "native"] });
+  });
+  expect(found).toMatchObject({ total: 2, matched: "all", indexing: { complete: true } });
+  expect(await contentsOf(root)).toEqual(before);
+  await setModes(root, { folders: 0o700, files: 0o600 });
+  await chmod(dirname(root), 0o700);
 });
 
 /** Resolves to the error of the refused attempt. */

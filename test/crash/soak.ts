@@ -24,7 +24,7 @@ const { values } = parseArgs({
 });
 
 const RANDOM = { when: "random", sessions: 20, messages: 40, kills: 50, turnMs: 60 } as const;
-const AS_IT_RUNS = { when: "as-it-runs", sessions: 40, messages: 120, kills: 50, turnMs: 300 } as const;
+const AS_IT_RUNS = { when: "as-it-runs", sessions: 40, messages: 120, kills: 50, turnMs: 2000 } as const;
 
 const LOOPS: readonly Omit<CrashLoop, "seed">[] = [
   { ...AS_IT_RUNS, store: "sqlite", mode: "followup" },

@@ -5,7 +5,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { readFolderIfPresent } from "../../src/base/files.ts";
-import { startCliGateway, type CliResult, runCli } from "../support/cli.ts";
+import { startCliGateway, type CliResult, runCli, runCliShared } from "../support/cli.ts";
 import { createChatHome } from "../support/chat-home.ts";
 import { NUMBER, TEXT } from "../support/cli-home.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
@@ -35,6 +35,10 @@ async function transcriptsOf(home: TemporaryFolder): Promise<string> {
 
 const ask = async (home: TemporaryFolder, message: string, args: readonly string[]): Promise<CliResult> =>
   await runCli(["agent", "-m", message, "-t", "ops", ...args], { home: home.path });
+
+/** While no other command runs, so that none has to wait for it. */
+const askShared = async (home: TemporaryFolder, message: string, args: readonly string[]): Promise<CliResult> =>
+  await runCliShared(["agent", "-m", message, "-t", "ops", ...args], { home: home.path });
 
 /** Without log lines, which the process that runs a failing turn writes. */
 function toldBy({ stderr }: CliResult): string[] {
@@ -80,23 +84,20 @@ describe.each(STORE_KINDS)("while a command holds the session (%s)", (kind) => {
     expect(answer.json()).toEqual(answered(expect.stringMatching(/^\[echo\] .*: hello$/) as string));
     expect(await busy.ended).toMatchObject({ code: 0 });
     // The same end as in a separate turn.
-    const own = await ask(home, "fail:unavailable", ["--local"]);
+    const own = await askShared(home, "fail:unavailable", ["--local"]);
     expect(own.code).not.toBe(0);
     expect(failure).toMatchObject({ code: own.code, stdout: own.stdout });
     expect(toldBy(failure)).toEqual(toldBy(own));
   });
+});
 
-  it.concurrent("every line of a conversation is answered", async () => {
-    await using home = await temporaryFolder();
-    await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
-    await using _busy = await startBusy(home, ["--local"]);
-    const input = "/status\none\ntwo\n";
-    const { code, stdout } = await runCli(["chat", "--local", "--session", KEY], { home: home.path, input });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^session: agent:main:cli:dm:ops\n[^]*message 2 of this window: one\n.*message 3 .*: two\n$/,
-    );
-  });
+it.concurrent("while a command holds the session, every line of a conversation is answered", async () => {
+  await using home = await temporaryFolder();
+  await using _busy = await startBusy(home, ["--local"]);
+  const input = "/status\none\ntwo\n";
+  const { code, stdout } = await runCli(["chat", "--local", "--session", KEY], { home: home.path, input });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^session: agent:main:cli:dm:ops\n[^]*message 2 of this window: one\n.*message 3 .*: two\n$/);
 });
 
 describe.concurrent.each([
@@ -118,20 +119,20 @@ describe.concurrent.each([
 });
 
 it.concurrent("one of two gateways delivers the other's answer", async () => {
-  await using house = await createChatHome({ gateway: { channels: false }, started: false });
-  await house.start({ connected: false });
+  await using home = await createChatHome({ gateway: { channels: false }, started: false });
+  await home.start({ connected: false });
   const sessionKey = "agent:main:main";
-  const first = house.rpc("agent", { message: "sleep:1500", sessionKey });
-  await until(async () => (await house.transcript(sessionKey).catch(() => [])).length === 1, "the first turn");
-  await house.start({ connected: false });
-  const second = house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" });
+  const first = home.rpc("agent", { message: "sleep:1500", sessionKey });
+  await until(async () => (await home.transcript(sessionKey).catch(() => [])).length === 1, "the first turn");
+  await home.start({ connected: false });
+  const second = home.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" });
   const words = { status: "ok", result: { payloads: [{ text: "[echo] message 2 of this window: hello" }] } };
   expect(await second).toMatchObject(words);
   expect(await first).toMatchObject({ status: "ok" });
   // Also a gateway that started later.
-  await house.stop();
-  await house.start({ connected: false });
-  expect(await house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);
+  await home.stop();
+  await home.start({ connected: false });
+  expect(await home.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);
 });
 
 it.concurrent("a person has the same session with and without the gateway", async () => {
@@ -139,9 +140,9 @@ it.concurrent("a person has the same session with and without the gateway", asyn
   const channels = { telegram: { default: { agent: "desk", allowFrom: ["*"] }, off: { enabled: false } } };
   const config = { agents: { main: {}, desk: {} }, channels };
   await writeFile(home.join("config.json"), JSON.stringify(config), { mode: 0o600 });
-  const local = await ask(home, "hello", ["--local", "--json"]);
+  const local = await askShared(home, "hello", ["--local", "--json"]);
   await using _gateway = await startCliGateway(home.path);
-  const distant = await ask(home, "hello", ["--json"]);
+  const distant = await askShared(home, "hello", ["--json"]);
   const person = { agentId: "desk", sessionKey: "agent:desk:telegram:dm:ops", status: "ok" };
   expect([local.json(), distant.json()]).toMatchObject([person, person]);
 });

@@ -3,31 +3,32 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type NativeHome, createNativeHome, testSessionId } from "../support/native-home.ts";
+import { answer } from "../support/search-home.ts";
 import { type ProgramPlace, type WatchedProgram, startInTerminal, startProgram } from "../support/cli.ts";
 
 const OPEN_SCREEN = "\u001b[?1049h";
 const CLOSE_SCREEN = "\u001b[?1049l";
 
-let world: NativeHome;
+let home: NativeHome;
 let repo: string;
 let transcript: string;
 
 beforeAll(async () => {
-  world = await createNativeHome();
-  repo = world.join("shop");
+  home = await createNativeHome();
+  repo = home.join("shop");
   mkdirSync(repo);
-  transcript = world.session({ id: "a", cwds: [repo], prompts: ["Fix the webhook"], modifiedAt: Date.now() - 60_000 });
-  world.session({ id: "b", cwds: [repo], prompts: ["Write the docs \u001b[31m"], modifiedAt: Date.now() - 120_000 });
-  world.session({
+  transcript = home.session({ id: "a", cwds: [repo], prompts: ["Fix the webhook"], modifiedAt: Date.now() - 60_000 });
+  home.session({ id: "b", cwds: [repo], prompts: ["Write the docs \u001b[31m"], modifiedAt: Date.now() - 120_000 });
+  home.session({
     id: "c",
-    cwds: [world.join("other")],
+    cwds: [home.join("other")],
     prompts: ["Something else"],
     modifiedAt: Date.now() - 180_000,
   });
 });
 
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
 });
 
 function inTerminal(...args: string[]): WatchedProgram {
@@ -40,9 +41,9 @@ function withoutTerminal(...args: string[]): WatchedProgram {
 
 function place(): ProgramPlace {
   const env = {
-    HOLDFAST_HOME: world.home,
-    CLAUDE_CONFIG_DIR: world.claudeHome,
-    OPENCLAW_STATE_DIR: world.openClawHome,
+    HOLDFAST_HOME: home.home,
+    CLAUDE_CONFIG_DIR: home.claudeHome,
+    OPENCLAW_STATE_DIR: home.openClawHome,
   };
   return { cwd: repo, env };
 }
@@ -75,6 +76,27 @@ describe("holdfast cc in a terminal", () => {
     expect(picker.output()).toContain(CLOSE_SCREEN);
   });
 
+  it("finds what was said, and stays open if a session cannot be resumed", async () => {
+    const said = answer(repo, "The signature was compared before the body was read.");
+    appendFileSync(transcript, `${JSON.stringify({ ...said, sessionId: testSessionId("a") })}\n`);
+    const picker = inTerminal();
+    await picker.shows("2 in ");
+    picker.type("signature compared");
+    await picker.shows("1 of 2 in ");
+    await picker.shows("was compared");
+    picker.type("\u0015");
+    picker.type("\t");
+    await picker.shows("3 in all repos");
+    picker.type("something else");
+    await picker.shows("1 of 3 in ");
+    // Its folder does not exist.
+    picker.type("\r");
+    await picker.shows("are gone");
+    await picker.shows("> something else");
+    picker.type("\u001b");
+    expect(await picker.ended).toBe(130);
+  });
+
   it("shows all sessions if the folder has none", async () => {
     const picker = inTerminal("--since", "1d", "--agent", "nobody");
     await picker.shows("0 in all repos");
@@ -102,7 +124,7 @@ describe("holdfast cc watch", () => {
     const watcher = inTerminal("watch");
     await watcher.shows(OPEN_SCREEN);
     await watcher.shows("2 sessions, 0 running");
-    world.session({ id: "d", cwds: [repo], prompts: ["A new task"] });
+    home.session({ id: "d", cwds: [repo], prompts: ["A new task"] });
     await watcher.shows("3 sessions, 0 running");
     await watcher.shows("A new task");
     watcher.type("\u0003");

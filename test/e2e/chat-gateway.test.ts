@@ -1,11 +1,18 @@
 /** `chat` and `agent` through a gateway that they start themselves, on a pipe and in a terminal. */
 import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
-import { requireGateway } from "../../src/gateway/connect-to-gateway.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { requireGateway, findGateway } from "../../src/gateway/gateway-files.ts";
 import { createHttpCaller } from "../../src/rpc/client.ts";
-import { findGateway } from "../../src/gateway/runtime-file.ts";
-import { startCliGateway, runCli, type WatchedProgram, startInTerminal, startProgram } from "../support/cli.ts";
+import {
+  type CliGateway,
+  startCliGateway,
+  runCli,
+  runCliShared,
+  type WatchedProgram,
+  startInTerminal,
+  startProgram,
+} from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
 describe("without a gateway", () => {
@@ -18,15 +25,15 @@ describe("without a gateway", () => {
     });
     expect(first.stderr).toContain("Started the gateway in the background");
     expect(first.stderr).toMatch(/New window [0-9a-f]{8}\. .*\/back [0-9a-f]{8}/);
-    const second = await runCli(["agent", "-m", "three"], { home: home.path });
+    const second = await runCliShared(["agent", "-m", "three"], { home: home.path });
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("three") as string, stderr: "" });
     // The token is printed on request, never logged.
     const token = (await readFile(home.join("gateway.token"), "utf8")).trim();
     expect(await readFile(home.join("gateway.log"), "utf8")).not.toContain(token);
 
-    expect(await runCli(["gateway", "stop"], { home: home.path })).toMatchObject({ code: 0 });
+    expect(await runCliShared(["gateway", "stop"], { home: home.path })).toMatchObject({ code: 0 });
     expect(existsSync(home.join("gateway.json"))).toBe(false);
-    expect((await runCli(["gateway", "status"], { home: home.path })).code).toBe(3);
+    expect((await runCliShared(["gateway", "status"], { home: home.path })).code).toBe(3);
   });
 
   it("several commands at once use one gateway", async () => {
@@ -69,10 +76,19 @@ describe("without a gateway", () => {
   });
 });
 
-describe("failures", () => {
-  it("of one message set the exit code; the next message is answered", async () => {
-    await using home = await homeWithStop();
-    await using _gateway = await startCliGateway(home.path);
+describe("with a gateway", () => {
+  let home: TemporaryFolder;
+  let gateway: CliGateway;
+  beforeAll(async () => {
+    home = await homeWithStop();
+    gateway = await startCliGateway(home.path);
+  });
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
+  });
+
+  it("a failed message sets the exit code; the next message is answered", async () => {
     const { code, stdout, stderr } = await runCli(["chat"], {
       home: home.path,
       input: "fail:unavailable\nstill there\n",
@@ -80,12 +96,49 @@ describe("failures", () => {
     expect(code).not.toBe(0);
     expect(stderr).toContain("holdfast: ");
     expect(stdout).toContain("still there");
-    const agent = await runCli(["agent", "-m", "fail:unavailable", "--json"], { home: home.path });
+    const agent = await runCliShared(["agent", "-m", "fail:unavailable", "--json"], { home: home.path });
     expect(agent.code).not.toBe(0);
     expect(agent.json()).toMatchObject({ status: "error", error: { message: expect.any(String) as string } });
   });
 
-  it("reports that the gateway died, and what happens to the message", async () => {
+  it("Ctrl-C in a terminal stops the answer, then exits", async () => {
+    using chat = terminal(home, "chat --session agent:main:terminal");
+    await chat.shows("> ");
+    chat.type("hello\r");
+    await chat.shows("[echo] message 1 of this window: hello");
+    chat.type("tool:list_files .\r");
+    await chat.shows("· list_files");
+    await chat.shows("AGENTS.md");
+    await chat.shows("> ");
+    chat.type("hang\r");
+    await turnRuns(home);
+    chat.type("\u0003");
+    await chat.shows("Stopped.");
+    chat.type("and now\r");
+    await chat.shows("[echo] message 4 of this window: and now");
+    await chat.shows("> ");
+    chat.type("\u0003");
+    expect(await chat.ended, chat.output()).toBe(130);
+  });
+
+  it("Ctrl-C stops the turn of `agent`", async () => {
+    using agent = program(home, ["agent", "-m", "hang"]);
+    await turnRuns(home);
+    agent.child.kill("SIGINT");
+    expect(await agent.ended).toBe(130);
+    const { json } = await runCliShared(["gateway", "status", "--json"], { home: home.path });
+    expect(json()).toMatchObject({ turns: { running: [] } });
+  });
+
+  it("a late answer is not a failed turn", async () => {
+    const { code, stderr } = await runCliShared(["agent", "-m", "hang", "--timeout", "0.3"], { home: home.path });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/No answer yet; the turn continues[\s\S]*holdfast history agent:main:main/);
+  });
+});
+
+describe("the gateway's end", () => {
+  it("is reported when it died, and what happens to the message", async () => {
     await using home = await homeWithStop();
     await using gateway = await startCliGateway(home.path);
     using chat = program(home, ["chat"]);
@@ -96,12 +149,17 @@ describe("failures", () => {
     expect(chat.output()).toMatch(/The gateway is gone[\s\S]*kept and answered when the gateway is back/);
   });
 
-  it("a late answer is not a failed turn", async () => {
+  it("the first signal waits for the running turn, the second does not", async () => {
     await using home = await homeWithStop();
-    await using _gateway = await startCliGateway(home.path);
-    const { code, stderr } = await runCli(["agent", "-m", "hang", "--timeout", "0.3"], { home: home.path });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/No answer yet; the turn continues[\s\S]*holdfast history agent:main:main/);
+    await using gateway = await startCliGateway(home.path);
+    using agent = program(home, ["agent", "-m", "hang"]);
+    await turnRuns(home);
+    gateway.process.kill("SIGTERM");
+    await expect.poll(() => gateway.stderr()).toContain("Stopping. Running turns have 30 seconds to finish");
+    expect(gateway.process.exitCode).toBe(null);
+    gateway.process.kill("SIGTERM");
+    expect(await gateway.ended).toBe(143);
+    expect(await agent.ended).toBe(1);
   });
 });
 
@@ -130,56 +188,6 @@ describe("a terminal", () => {
       /"level":"info".*the send policy withholds an answer/,
     );
     expect((await stat(home.join("gateway.log"))).mode & 0o777).toBe(0o600);
-  });
-});
-
-describe("Ctrl-C", () => {
-  it("in a terminal stops the answer, then exits", async () => {
-    await using home = await homeWithStop();
-    await using _gateway = await startCliGateway(home.path);
-    using chat = terminal(home, "chat");
-    await chat.shows("> ");
-    chat.type("hello\r");
-    await chat.shows("[echo] message 1 of this window: hello");
-    chat.type("tool:list_files .\r");
-    await chat.shows("· list_files");
-    await chat.shows("AGENTS.md");
-    await chat.shows("> ");
-    chat.type("hang\r");
-    await turnRuns(home);
-    chat.type("\u0003");
-    await chat.shows("Stopped.");
-    chat.type("and now\r");
-    await chat.shows("[echo] message 4 of this window: and now");
-    await chat.shows("> ");
-    chat.type("\u0003");
-    expect(await chat.ended, chat.output()).toBe(130);
-  });
-
-  it("stops the turn of `agent`", async () => {
-    await using home = await homeWithStop();
-    await using _gateway = await startCliGateway(home.path);
-    using agent = program(home, ["agent", "-m", "hang"]);
-    await turnRuns(home);
-    agent.child.kill("SIGINT");
-    expect(await agent.ended).toBe(130);
-    const { json } = await runCli(["gateway", "status", "--json"], { home: home.path });
-    expect(json()).toMatchObject({ turns: { running: [] } });
-  });
-});
-
-describe("the gateway's signals", () => {
-  it("the first waits for the running turn, the second does not", async () => {
-    await using home = await homeWithStop();
-    await using gateway = await startCliGateway(home.path);
-    using agent = program(home, ["agent", "-m", "hang"]);
-    await turnRuns(home);
-    gateway.process.kill("SIGTERM");
-    await expect.poll(() => gateway.stderr()).toContain("Stopping. Running turns have 30 seconds to finish");
-    expect(gateway.process.exitCode).toBe(null);
-    gateway.process.kill("SIGTERM");
-    expect(await gateway.ended).toBe(143);
-    expect(await agent.ended).toBe(1);
   });
 });
 

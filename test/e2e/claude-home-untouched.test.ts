@@ -13,8 +13,8 @@ import { connectMcp } from "../support/mcp-home.ts";
 import { createTestRepo } from "../support/git-repo.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "../support/native-home.ts";
 import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
+import { BIN } from "../support/cli.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const CASES = fileURLToPath(new URL("../../examples/selection-cases.jsonl", import.meta.url));
 const DAY = 86_400_000;
 const OWN = testSessionId("a");

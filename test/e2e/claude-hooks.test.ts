@@ -7,11 +7,12 @@ import { once } from "node:events";
 import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../src/base/json-record.ts";
+import { projectFolderName } from "../../src/claude/native/layout.ts";
 import type { ClaudeHome } from "../support/claude-home.ts";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type CliResult, runCli, runCliShared } from "../support/cli.ts";
 import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
 import { type ProcessHome, createProcessHome } from "../support/process-home.ts";
@@ -24,7 +25,7 @@ const SAID = {
 };
 const SETTINGS = '{\n  "cleanupPeriodDays": 30, \n  "hooks": {"Stop": [ ]}\n}';
 
-let stage: ProcessHome;
+let home: ProcessHome;
 let holdfastHome: string;
 
 describe("with hooks in Claude Code's settings, a person's hand-off", () => {
@@ -33,17 +34,17 @@ describe("with hooks in Claude Code's settings, a person's hand-off", () => {
     await openStage();
     await installHooks();
     sessionId = await work(async (claude) => await claude.leave());
-    await stage.home.empty(20_000);
+    await home.home.empty(20_000);
   });
   beforeEach(() => {
-    holdfastHome = join(stage.home.home, ".holdfast");
+    holdfastHome = join(home.home.home, ".holdfast");
   });
   afterAll(closeStage);
 
   it("is in the prompt of Holdfast's own task, once", async () => {
     // In a copy, because an offer to the task would prevent offers to the sessions below.
-    holdfastHome = join(stage.home.home, ".holdfast-copy");
-    await cp(join(stage.home.home, ".holdfast"), holdfastHome, { recursive: true });
+    holdfastHome = join(home.home.home, ".holdfast-copy");
+    await cp(join(home.home.home, ".holdfast"), holdfastHome, { recursive: true });
     expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
     const told = await requestOf("Have a look around.");
     expectHandoff(told, sessionId);
@@ -51,7 +52,7 @@ describe("with hooks in Claude Code's settings, a person's hand-off", () => {
   });
 
   it("does not reach a session of another repo", async () => {
-    expect(await firstRequest("Anything?", stage.home.home)).not.toContain("<handoff ");
+    expect(await hookOutput(home.home.home)).toBe("");
   });
 
   it("reaches exactly the next session, with references to the original messages", async () => {
@@ -59,8 +60,8 @@ describe("with hooks in Claude Code's settings, a person's hand-off", () => {
     expectHandoff(told, sessionId);
     await expectReferences(told, sessionId);
     // Offered a moment ago, it is not offered again.
-    await stage.home.empty(20_000);
-    expect(await firstRequest("And now?")).not.toContain("<handoff ");
+    await home.home.empty(20_000);
+    expect(await hookOutput(home.home.repo)).not.toContain("<handoff ");
   });
 });
 
@@ -71,35 +72,26 @@ describe("with hooks in Claude Code's settings, the next session gets the hand-o
   });
   afterEach(closeStage);
 
-  it("after SIGKILL, which calls no hook, but not while hooks are uninstalled", async () => {
+  it("after SIGKILL, which calls no hook, also if hooks were uninstalled meanwhile", async () => {
     const sessionId = await work(async (claude) => await claude.kill());
     expect(await holdfast("hooks", "uninstall", "claude-code")).toMatchObject({ code: 0 });
     expect(readFileSync(settingsFile(), "utf8")).toBe(SETTINGS);
-    expect(await firstRequest("Anything here?")).not.toContain(sessionId.slice(0, 8));
     await installHooks();
     expectHandoff(await firstRequest("Where were we?"), sessionId);
   });
 
-  it("after /clear, in the same process", async () => {
+  it("after a compaction: its own notes; then after /clear, in the same process", async () => {
     const sessionId = await work(async (claude) => {
+      await claude.say("/compact");
+      await claude.say("Go on, please.");
       await claude.say("/clear");
       await claude.say("Where were we before?");
       await claude.leave();
     });
-    const told = await requestOf("Where were we before?");
-    expect(told).toContain(sessionId.slice(0, 8));
-    expectHandoff(told, sessionId);
-  });
-
-  it("after a compaction: its own notes", async () => {
-    const sessionId = await work(async (claude) => {
-      await claude.say("/compact");
-      await claude.say("Go on, please.");
-      await claude.leave();
-    });
-    const told = await requestOf("Go on, please.");
-    expectHandoff(told, sessionId);
-    expect(told).toContain("before it was shortened");
+    const compacted = await requestOf("Go on, please.");
+    expectHandoff(compacted, sessionId);
+    expect(compacted).toContain("before it was shortened");
+    expectHandoff(await requestOf("Where were we before?"), sessionId);
   });
 });
 
@@ -111,7 +103,7 @@ describe("without hooks, the hand-off of a killed session", () => {
   });
   // Hand-offs of other tests are unknown there.
   beforeEach(() => {
-    holdfastHome = join(stage.home.home, `.holdfast-${crypto.randomUUID()}`);
+    holdfastHome = join(home.home.home, `.holdfast-${crypto.randomUUID()}`);
   });
   afterAll(closeStage);
 
@@ -133,12 +125,12 @@ describe("without hooks, the hand-off of a killed session", () => {
 });
 
 async function openStage(): Promise<void> {
-  stage = await createProcessHome();
-  holdfastHome = join(stage.home.home, ".holdfast");
+  home = await createProcessHome();
+  holdfastHome = join(home.home.home, ".holdfast");
 }
 
 async function closeStage(): Promise<void> {
-  await stage[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
 }
 
 /** Nothing else of Claude Code's may be touched. */
@@ -151,14 +143,14 @@ async function installHooks(): Promise<void> {
 
 /** Creates a session with something to hand over. Resolves to its id. */
 async function work(end: (claude: PersonClaude) => Promise<void>): Promise<string> {
-  await using claude = startPersonClaude(stage.home, environment());
-  stage.api.script(text(SAID.blocker), text(SAID.next));
+  await using claude = startPersonClaude(home.home, environment());
+  home.api.script(text(SAID.blocker), text(SAID.next));
   await claude.say(SAID.task);
   await claude.say(SAID.decision);
   const sessionId = claude.sessionId();
   // Claude Code answers before it writes its transcript.
   await vi.waitFor(
-    async () => expect(JSON.stringify(await stage.home.transcript(sessionId))).toContain(SAID.next),
+    async () => expect(JSON.stringify(await home.home.transcript(sessionId))).toContain(SAID.next),
     10_000,
   );
   await end(claude);
@@ -166,17 +158,32 @@ async function work(end: (claude: PersonClaude) => Promise<void>): Promise<strin
 }
 
 /** Everything that the model receives in a session that begins with this question. */
-async function firstRequest(question: string, cwd = stage.home.repo): Promise<string> {
-  await using claude = startPersonClaude(stage.home, environment(), cwd);
+async function firstRequest(question: string): Promise<string> {
+  await using claude = startPersonClaude(home.home, environment());
   await claude.say(question);
   await claude.leave();
   return await requestOf(question);
 }
 
+/** What the hook gives a session that starts in this folder, called as Claude Code calls it. */
+async function hookOutput(cwd: string): Promise<string> {
+  const sessionId = crypto.randomUUID();
+  const path = join(home.home.configDir, "projects", projectFolderName(cwd), `${sessionId}.jsonl`);
+  const input = JSON.stringify({ session_id: sessionId, transcript_path: path, cwd, source: "startup" });
+  const { code, stdout } = await runCli(["hook", "SessionStart"], {
+    home: holdfastHome,
+    env: home.home.env,
+    cwd,
+    input,
+  });
+  expect(code).toBe(0);
+  return stdout;
+}
+
 async function requestOf(question: string): Promise<string> {
   const asks = (request: RecordedRequest): boolean =>
     request.kind === "main" && JSON.stringify(request.messages).includes(question);
-  const request = await stage.api.waitFor(asks);
+  const request = await home.api.waitFor(asks);
   return JSON.stringify([request.system, request.messages]);
 }
 
@@ -189,7 +196,7 @@ function expectHandoff(told: string, sessionId: string): void {
 
 /** Each line names its source: a line of the transcript with the same words. */
 async function expectReferences(told: string, sessionId: string): Promise<void> {
-  const lines = await stage.home.transcript(sessionId);
+  const lines = await home.home.transcript(sessionId);
   for (const said of [SAID.blocker, SAID.decision, SAID.next]) {
     const [, reference] = new RegExp(`${said.slice(-30, -1)}[^\\\\]*?\\[([0-9a-f]{8})\\]`).exec(told) ?? [];
     const named = lines.filter(({ uuid }) => String(uuid).startsWith(String(reference)));
@@ -199,9 +206,9 @@ async function expectReferences(told: string, sessionId: string): Promise<void> 
 }
 
 async function holdfast(...args: string[]): Promise<CliResult> {
-  const { env } = stage.home;
+  const { env } = home.home;
   writeConfig();
-  return await runCli(args, { home: holdfastHome, env, cwd: stage.home.repo });
+  return await runCliShared(args, { home: holdfastHome, env, cwd: home.home.repo });
 }
 
 function environment(): Record<string, string> {
@@ -210,15 +217,15 @@ function environment(): Record<string, string> {
 
 function writeConfig(): void {
   mkdirSync(holdfastHome, { recursive: true });
-  writeFileSync(join(holdfastHome, "config.json"), JSON.stringify({ claudeCode: { command: stage.home.command } }));
+  writeFileSync(join(holdfastHome, "config.json"), JSON.stringify({ claudeCode: { command: home.home.command } }));
 }
 
 function settingsFile(): string {
-  return join(stage.home.configDir, "settings.json");
+  return join(home.home.configDir, "settings.json");
 }
 
 function names(): string[] {
-  const { configDir } = stage.home;
+  const { configDir } = home.home;
   const all = readdirSync(configDir, { recursive: true, encoding: "utf8" }).toSorted();
   return all.map((name) => `${name} ${name === "settings.json" ? "" : lstatSync(join(configDir, name)).ctimeMs}`);
 }
@@ -235,30 +242,29 @@ interface PersonClaude extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-function startPersonClaude(home: ClaudeHome, env: Record<string, string> = {}, cwd = home.repo): PersonClaude {
+function startPersonClaude(home: ClaudeHome, env: Record<string, string>): PersonClaude {
   const args = ["--print", "--input-format=stream-json", "--output-format=stream-json", "--verbose"];
-  const child = spawn(home.command, args, { cwd, env: { ...home.env, ...env }, stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(home.command, args, {
+    cwd: home.repo,
+    env: { ...home.env, ...env },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const closed = once(child, "close");
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const messages = (): Record<string, unknown>[] =>
-    output
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as unknown)
-      .filter(isRecord);
-  const results = (): number => messages().filter(({ type }) => type === "result").length;
+  const messages: Record<string, unknown>[] = [];
+  const lines = createInterface({ input: child.stdout });
+  lines.on("line", (line) => {
+    const message = JSON.parse(line) as unknown;
+    if (isRecord(message)) messages.push(message);
+  });
   return {
     process: child,
     async say(text) {
-      const before = results();
+      const before = messages.length;
       child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`);
-      for (let attempt = 0; results() === before; attempt++) {
-        if (attempt === 1200 || child.exitCode !== null) throw new Error(`no answer to ${text}`);
-        await delay(25);
-      }
+      const isAnswered = (): boolean => messages.slice(before).some(({ type }) => type === "result");
+      while (!isAnswered()) await Promise.race([once(lines, "line"), fail(closed, `no answer to ${text}`)]);
     },
-    sessionId: () => String(messages().findLast(({ type }) => type === "system" || type === "result")?.["session_id"]),
+    sessionId: () => String(messages.findLast(({ type }) => type === "system" || type === "result")?.["session_id"]),
     async leave() {
       child.stdin.end();
       await closed;
@@ -272,4 +278,9 @@ function startPersonClaude(home: ClaudeHome, env: Record<string, string> = {}, c
       await closed;
     },
   };
+}
+
+async function fail(ended: Promise<unknown>, message: string): Promise<never> {
+  await ended;
+  throw new Error(message);
 }

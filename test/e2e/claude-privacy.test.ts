@@ -9,7 +9,7 @@ import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropi
 import { text } from "../support/fake-anthropic/reply.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type CliResult, runCli, runCliShared } from "../support/cli.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const SECRET = "Fix the webhook handler of my divorce lawyer";
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 async function cc(...args: string[]): Promise<CliResult> {
-  return await runCli(["cc", ...args], { home: house.home, cwd: claude.repo, env: claude.env });
+  return await runCliShared(["cc", ...args], { home: house.home, cwd: claude.repo, env: claude.env });
 }
 
 async function says(words: string, answer: string): Promise<string> {
@@ -129,7 +129,9 @@ it("a copy that a person opens is marked as the chat's", async () => {
   const config = await readFile(configFile);
   await writeFile(configFile, JSON.stringify({ claudeCode: { command } }));
   for (const how of ["--fork", "--chat"]) {
-    expect((await cc("attach", chat, how)).stdout).toBe("chat holdfast-chat\n");
+    // A process of its own, because Claude Code writes to the terminal itself.
+    const options = { home: house.home, cwd: claude.repo, env: claude.env };
+    expect((await runCli(["cc", "attach", chat, how], options)).stdout).toBe("chat holdfast-chat\n");
   }
   await writeFile(configFile, config);
 });

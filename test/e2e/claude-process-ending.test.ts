@@ -18,18 +18,18 @@ import { hang, slowly, text, toolUse } from "../support/fake-anthropic/reply.ts"
 
 describe("ending", AT_ONCE, () => {
   test("an interrupt works before the turn has started", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(hang());
-    await using claude = stage.start();
+    await using home = await createProcessHome();
+    home.api.script(hang());
+    await using claude = home.start();
     const running = claude.send("go");
     expect(await claude.interrupt()).toBe("answered");
     expect(await running).toMatchObject({ outcome: "interrupted", canContinue: true });
   });
 
   test("falls back to SIGINT, which ends the turn and the process", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(slowly(text("one two three ".repeat(200)), 20));
-    await using claude = stage.start({ grace: { interruptMs: 0, terminateMs: 20_000 } });
+    await using home = await createProcessHome();
+    home.api.script(slowly(text("one two three ".repeat(200)), 20));
+    await using claude = home.start({ grace: { interruptMs: 0, terminateMs: 20_000 } });
     const running = claude.send("count");
     await eventOf(claude, isText);
     expect(await claude.interrupt()).toBe("process-ended");
@@ -40,9 +40,9 @@ describe("ending", AT_ONCE, () => {
   });
 
   test("an unresponsive process is ended by signals", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(toolUse("Bash", { command: "sleep 300" }));
-    await using claude = stage.start({
+    await using home = await createProcessHome();
+    home.api.script(toolUse("Bash", { command: "sleep 300" }));
+    await using claude = home.start({
       permissionMode: "bypassPermissions",
       grace: { interruptMs: 200, endMs: 200, terminateMs: 200 },
     });
@@ -53,26 +53,26 @@ describe("ending", AT_ONCE, () => {
     expect(await claude.interrupt()).toBe("process-ended");
     expect(await running).toMatchObject({ outcome: "interrupted", canContinue: false });
     expect(await claude.ended).toMatchObject({ signal: "SIGKILL" });
-    expect(stage.home.processes()).toEqual([]);
+    expect(home.home.processes()).toEqual([]);
   });
 
   test("stop ends a turn and its background processes", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(toolUse("Bash", { command: "sleep 300", run_in_background: true }), hang());
-    await using claude = stage.start({ permissionMode: "bypassPermissions" });
+    await using home = await createProcessHome();
+    home.api.script(toolUse("Bash", { command: "sleep 300", run_in_background: true }), hang());
+    await using claude = home.start({ permissionMode: "bypassPermissions" });
     const running = claude.send("go");
-    await stage.api.waitFor((request) => toolResults(request).length > 0);
+    await home.api.waitFor((request) => toolResults(request).length > 0);
     await claude.stop();
     expect(await running).toMatchObject({ outcome: "interrupted", canContinue: false });
-    expect(stage.home.processes()).toEqual([]);
+    expect(home.home.processes()).toEqual([]);
   });
 
   test("a killed claude leaves a crashed turn and no running tool", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(toolUse("Bash", { command: "sleep 300" }));
-    await using claude = stage.start({ permissionMode: "bypassPermissions" });
+    await using home = await createProcessHome();
+    home.api.script(toolUse("Bash", { command: "sleep 300" }));
+    await using claude = home.start({ permissionMode: "bypassPermissions" });
     const running = claude.send("go");
-    await toolStarted(stage.home, "sleep");
+    await toolStarted(home.home, "sleep");
     process.kill(claude.pid, "SIGKILL");
     expect(await running).toMatchObject({
       outcome: "crashed",
@@ -80,39 +80,39 @@ describe("ending", AT_ONCE, () => {
       canContinue: false,
     });
     await claude.ended;
-    expect(stage.home.processes()).toEqual([]);
+    expect(home.home.processes()).toEqual([]);
   });
 
   test("nothing keeps running when the parent is killed", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(toolUse("Bash", { command: "nohup sleep 300 & sleep 300" }));
-    const parent = await startParent({ ...stage.options, permissionMode: "bypassPermissions" });
-    await toolStarted(stage.home, "sleep", 2);
+    await using home = await createProcessHome();
+    home.api.script(toolUse("Bash", { command: "nohup sleep 300 & sleep 300" }));
+    const parent = await startParent({ ...home.options, permissionMode: "bypassPermissions" });
+    await toolStarted(home.home, "sleep", 2);
     parent.kill("SIGKILL");
-    await stage.home.empty();
-    expect(stage.home.processes()).toEqual([]);
+    await home.home.empty();
+    expect(home.home.processes()).toEqual([]);
   });
 
   test("nothing keeps running when the parent is killed while claude starts", async () => {
-    await using stage = await createProcessHome();
+    await using home = await createProcessHome();
     for (const ms of [0, 3, 30, 300]) {
-      const parent = await startParent(stage.options);
+      const parent = await startParent(home.options);
       await delay(ms);
       parent.kill("SIGKILL");
-      await stage.home.empty();
+      await home.home.empty();
     }
-    expect(stage.home.processes()).toEqual([]);
+    expect(home.home.processes()).toEqual([]);
   });
 });
 
 describe("starting", AT_ONCE, () => {
   test("reports a program that ends at once", async () => {
-    await using stage = await createProcessHome();
-    const command = join(stage.home.home, "broken");
+    await using home = await createProcessHome();
+    const command = join(home.home.home, "broken");
     await writeFile(command, "#!/bin/sh\necho 'half a line'; printf '{\"type\":'; echo 'no licence' >&2; exit 3\n", {
       mode: 0o755,
     });
-    await using claude = stage.start({ command });
+    await using claude = home.start({ command });
     const events = collect(claude);
     expect(await claude.send("hello")).toMatchObject({
       outcome: "crashed",
@@ -126,11 +126,11 @@ describe("starting", AT_ONCE, () => {
   });
 
   test("an escaped child process does not keep the process from ending", async () => {
-    await using stage = await createProcessHome();
-    const command = join(stage.home.home, "forking");
+    await using home = await createProcessHome();
+    const command = join(home.home.home, "forking");
     const marks = "env -u HOLDFAST_RUN -u HOLDFAST_TEST_MARK";
     await writeFile(command, `#!/bin/sh\nread -r _\n(${marks} setsid sleep 6 &)\nexit 0\n`, { mode: 0o755 });
-    await using claude = stage.start({ command });
+    await using claude = home.start({ command });
     expect(await claude.send("hello")).toMatchObject({ outcome: "crashed" });
     expect(await claude.ended).toMatchObject({ code: 0 });
   });

@@ -30,22 +30,22 @@ const SESSION = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 const FORK = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a12";
 
 describe("one process, turn after turn", () => {
-  let stage: ProcessHome;
+  let home: ProcessHome;
   let claude: ClaudeProcess;
   /** The text of the interrupted turn. */
   let interrupted: string;
   beforeAll(async () => {
-    stage = await createProcessHome();
-    claude = stage.start({
+    home = await createProcessHome();
+    claude = home.start({
       session: { kind: "new", sessionId: SESSION },
       model: "claude-haiku-4-5",
       allowedTools: ["Read", "Bash(echo:*)"],
-      env: { ...stage.home.env, CLAUDE_CODE_MAX_RETRIES: "1", CLAUDE_CODE_AUTO_COMPACT_WINDOW: "150000" },
+      env: { ...home.home.env, CLAUDE_CODE_MAX_RETRIES: "1", CLAUDE_CODE_AUTO_COMPACT_WINDOW: "150000" },
     });
   });
   afterAll(async () => {
     await claude[Symbol.asyncDispose]();
-    await stage[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
   });
 
   test("answers a message and follow-ups", async () => {
@@ -65,19 +65,19 @@ describe("one process, turn after turn", () => {
     expect(second.costUsd).toBeCloseTo(first.costUsd);
     expect(second.totalCostUsd).toBeCloseTo(2 * first.costUsd);
     for (const text of ["one", "two", "three"]) expect((await claude.send(text)).text).toBe(`echo: ${text}`);
-    expect(stage.api.conversation.map(lastUserText).slice(2)).toEqual(["one", "two", "three"]);
+    expect(home.api.conversation.map(lastUserText).slice(2)).toEqual(["one", "two", "three"]);
     expect(claude.state).toBe("idle");
   });
 
   test("reports a tool call and its result as events", async () => {
-    stage.api.script(
+    home.api.script(
       toolUse("Bash", { command: "echo from the tool" }),
       slowly(thinking("let me see", "all is well"), 1),
     );
     const events = eventsOfTurn(claude);
     const turn = await claude.send("go");
     expect(turn).toMatchObject({ outcome: "completed", text: "all is well", numTurns: 2 });
-    expect(stage.api.conversation.flatMap(toolResults)).toMatchObject([{ text: "from the tool", isError: false }]);
+    expect(home.api.conversation.flatMap(toolResults)).toMatchObject([{ text: "from the tool", isError: false }]);
     const seen = await events;
     expect(seen.filter(({ type }) => type === "init" || type === "turn-ended")).toMatchObject([
       { type: "init" },
@@ -96,8 +96,8 @@ describe("one process, turn after turn", () => {
   });
 
   test("reports a denied tool", async () => {
-    const path = join(stage.home.repo, "new.txt");
-    stage.api.script(toolUse("Write", { file_path: path, content: "x" }), text("I may not"));
+    const path = join(home.home.repo, "new.txt");
+    home.api.script(toolUse("Write", { file_path: path, content: "x" }), text("I may not"));
     expect(await claude.send("go")).toMatchObject({
       outcome: "permission-denied",
       text: "I may not",
@@ -109,7 +109,7 @@ describe("one process, turn after turn", () => {
 
   test("reports an API error", async () => {
     const busy = apiError(529, "too busy", 0.1);
-    stage.api.script(apiError(400, "no such thing"), busy, busy, text("back again"));
+    home.api.script(apiError(400, "no such thing"), busy, busy, text("back again"));
     expect(await claude.send("go")).toMatchObject({
       outcome: "api-error",
       apiStatus: 400,
@@ -123,25 +123,25 @@ describe("one process, turn after turn", () => {
 
   test("reports retries and the final API error", async () => {
     const slowDown = apiError(429, "slow down", 0.1);
-    stage.api.script(slowDown, slowDown);
+    home.api.script(slowDown, slowDown);
     const events = eventsOfTurn(claude);
     expect(await claude.send("go")).toMatchObject({ outcome: "rate-limited", apiStatus: 429, canContinue: true });
     expect(await events).toContainEqual(expect.objectContaining({ type: "api_retry", attempt: 1, status: 429 }));
   });
 
   test("retries an answer that breaks off", async () => {
-    stage.api.script(cutAfter(text("red green blue yellow"), 2), text("the whole answer"));
+    home.api.script(cutAfter(text("red green blue yellow"), 2), text("the whole answer"));
     expect(await claude.send("go")).toMatchObject({ outcome: "completed", text: "the whole answer" });
   });
 
   test("a hanging turn times out; the process continues", async () => {
-    stage.api.script(hang());
+    home.api.script(hang());
     expect(await claude.send("go", { timeoutMs: 500 })).toMatchObject({ outcome: "timed-out", canContinue: true });
     expect(await claude.send("still there?")).toMatchObject({ outcome: "completed" });
   });
 
   test("an interrupted turn keeps its text, and the process continues", async () => {
-    stage.api.script(slowly(text("one two three ".repeat(200)), 20));
+    home.api.script(slowly(text("one two three ".repeat(200)), 20));
     const running = claude.send("count");
     await eventOf(claude, isText);
     expect(await claude.interrupt()).toBe("answered");
@@ -160,7 +160,7 @@ describe("one process, turn after turn", () => {
   };
 
   test("compacts automatically and on request", async () => {
-    stage.api.script(text("one"), withUsage(text("two"), { input_tokens: 195_000 }), text("three"));
+    home.api.script(text("one"), withUsage(text("two"), { input_tokens: 195_000 }), text("three"));
     expect(await sendSeeing("compact_boundary", "first")).toMatchObject([{ compactions: 0 }]);
     expect(await sendSeeing("compact_boundary", "second")).toMatchObject([{ compactions: 0 }]);
     expect(await sendSeeing("compact_boundary", "third")).toMatchObject([
@@ -184,8 +184,8 @@ describe("one process, turn after turn", () => {
     await claude.request({ subtype: "set_permission_mode", mode: "plan" });
     await claude.request({ subtype: "set_model", model: "claude-sonnet-4-5" });
     await claude.send("hello");
-    expect(stage.api.conversation.at(-2)?.model).toBe("claude-haiku-4-5");
-    expect(stage.api.conversation.at(-1)?.model).toBe("claude-sonnet-4-5");
+    expect(home.api.conversation.at(-2)?.model).toBe("claude-haiku-4-5");
+    expect(home.api.conversation.at(-1)?.model).toBe("claude-sonnet-4-5");
     expect(await claude.request({ subtype: "get_context_usage" })).toHaveProperty("maxTokens");
   });
 
@@ -194,7 +194,7 @@ describe("one process, turn after turn", () => {
     expect(claude.state).toBe("ended");
     await expect(claude.send("too late")).rejects.toMatchObject({ code: "claude-ended" });
     await expect(claude.request({ subtype: "mcp_status" })).rejects.toMatchObject({ code: "claude-control-failed" });
-    const lines = await stage.home.transcript(SESSION);
+    const lines = await home.home.transcript(SESSION);
     const prompts = lines.filter((line) => line["promptSource"] === "sdk");
     const first = ["--help me", "and\nmore “text”", "one", "two", "three"];
     expect(prompts.slice(0, first.length)).toMatchObject(first.map((content) => ({ message: { content } })));
@@ -204,39 +204,39 @@ describe("one process, turn after turn", () => {
 });
 
 describe("one process with all permissions", () => {
-  let stage: ProcessHome;
+  let home: ProcessHome;
   let claude: ClaudeProcess;
   beforeAll(async () => {
-    stage = await createProcessHome();
-    claude = stage.start({ permissionMode: "bypassPermissions" });
+    home = await createProcessHome();
+    claude = home.start({ permissionMode: "bypassPermissions" });
   });
   afterAll(async () => {
     await claude[Symbol.asyncDispose]();
-    await stage[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
   });
 
   test("a subagent works for the turn", async () => {
-    stage.api.answer((request) => (request.kind === "subagent" ? text("found it") : undefined));
-    stage.api.script(
+    home.api.answer((request) => (request.kind === "subagent" ? text("found it") : undefined));
+    home.api.script(
       toolUse("Agent", { subagent_type: "general-purpose", description: "look", prompt: "look around" }),
       text("done"),
     );
     const events = eventsOfTurn(claude);
     expect(await claude.send("go")).toMatchObject({ outcome: "completed", text: "done" });
-    expect(stage.api.requests.map(({ kind }) => kind)).toEqual(["main", "subagent", "main"]);
-    expect(stage.api.conversation.flatMap(toolResults)[0]?.text).toContain("found it");
+    expect(home.api.requests.map(({ kind }) => kind)).toEqual(["main", "subagent", "main"]);
+    expect(home.api.conversation.flatMap(toolResults)[0]?.text).toContain("found it");
     expect(await events).toContainEqual(expect.objectContaining({ type: "task", event: "started" }));
   });
 
   test("a turn that Claude Code starts itself is not the answer", async () => {
-    stage.api.answer((request) => {
+    home.api.answer((request) => {
       const said = JSON.stringify(request.messages.findLast(({ role }) => role === "user"));
       if (said.includes("start it")) return toolUse("Bash", { command: "sleep 0.2", run_in_background: true });
       return said.includes("<task-notification>") ? slowly(text("it has ended by now"), 50) : undefined;
     });
     const events = collect(claude);
     await claude.send("start it");
-    await stage.api.waitFor((request) => JSON.stringify(request.messages).includes("<task-notification>"));
+    await home.api.waitFor((request) => JSON.stringify(request.messages).includes("<task-notification>"));
     expect(claude.state).toBe("busy");
     expect(await claude.send("next")).toMatchObject({ outcome: "completed", text: "echo: next" });
     await claude.stop();
@@ -247,20 +247,20 @@ describe("one process with all permissions", () => {
 
 describe("sessions", AT_ONCE, () => {
   test("resume keeps the id, fork gets a new one", async () => {
-    await using stage = await createProcessHome();
-    await runOnce(stage, { session: { kind: "new", sessionId: SESSION } }, "the first");
-    const resumed = await runOnce(stage, { session: { kind: "resume", sessionId: SESSION } }, "the second");
+    await using home = await createProcessHome();
+    await runOnce(home, { session: { kind: "new", sessionId: SESSION } }, "the first");
+    const resumed = await runOnce(home, { session: { kind: "resume", sessionId: SESSION } }, "the second");
     expect(resumed).toMatchObject({ outcome: "completed", sessionId: SESSION });
-    expect(sentTexts(stage.api)).toEqual(["the first", "the second"]);
+    expect(sentTexts(home.api)).toEqual(["the first", "the second"]);
     const session = { kind: "fork", sessionId: SESSION, newSessionId: FORK } as const;
-    const forked = await runOnce(stage, { session }, "aside");
+    const forked = await runOnce(home, { session }, "aside");
     expect(forked).toMatchObject({ outcome: "completed", sessionId: FORK });
-    expect(sentTexts(stage.api)).toEqual(["the first", "the second", "aside"]);
+    expect(sentTexts(home.api)).toEqual(["the first", "the second", "aside"]);
   });
 
   test("a missing session is a stale resume", async () => {
-    await using stage = await createProcessHome();
-    await using claude = stage.start({ session: { kind: "resume", sessionId: SESSION } });
+    await using home = await createProcessHome();
+    await using claude = home.start({ session: { kind: "resume", sessionId: SESSION } });
     expect(await claude.send("hello")).toMatchObject({
       outcome: "stale-resume",
       error: `No conversation found with session ID: ${SESSION}`,
@@ -273,9 +273,9 @@ describe("sessions", AT_ONCE, () => {
 
 describe("limits", AT_ONCE, () => {
   test("turns", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(toolUse("Bash", { command: "echo 1" }), text("enough"));
-    await using claude = stage.start({ maxTurns: 1, permissionMode: "bypassPermissions" });
+    await using home = await createProcessHome();
+    home.api.script(toolUse("Bash", { command: "echo 1" }), text("enough"));
+    await using claude = home.start({ maxTurns: 1, permissionMode: "bypassPermissions" });
     expect(await claude.send("go")).toMatchObject({
       outcome: "limit-turns",
       error: "Reached maximum number of turns (1)",
@@ -285,9 +285,9 @@ describe("limits", AT_ONCE, () => {
   });
 
   test("budget", async () => {
-    await using stage = await createProcessHome();
-    stage.api.script(withUsage(toolUse("Bash", { command: "echo 1" }), { output_tokens: 100_000 }));
-    await using claude = stage.start({ maxBudgetUsd: 0.5, permissionMode: "bypassPermissions" });
+    await using home = await createProcessHome();
+    home.api.script(withUsage(toolUse("Bash", { command: "echo 1" }), { output_tokens: 100_000 }));
+    await using claude = home.start({ maxBudgetUsd: 0.5, permissionMode: "bypassPermissions" });
     const turn = await claude.send("go");
     expect(turn).toMatchObject({ outcome: "limit-budget", canContinue: false });
     expect(turn.costUsd).toBeGreaterThan(0.5);

@@ -7,60 +7,60 @@ import { until } from "../support/time.ts";
 
 describe("persistent sessions", () => {
   it("accept follow-ups one at a time, from this and another process, and end on request", async () => {
-    await using bench = await createRunnerHome();
-    const first = await bench.run("open it", { persistent: true });
+    await using home = await createRunnerHome();
+    const first = await home.run("open it", { persistent: true });
     const sessionId = first.sessionId ?? "";
     expect(first.isLive).toBe(true);
-    expect(await bench.runner.getAllLiveSessions()).toMatchObject([
+    expect(await home.runner.getAllLiveSessions()).toMatchObject([
       { sessionId, state: "idle", persistent: true, isLocal: true, agentId: "main" },
     ]);
     const [second, third] = await Promise.all([
-      bench.runner.sendFollowUpAndWait(sessionId, "number two"),
-      bench.runner.sendFollowUpAndWait(sessionId, "number three"),
+      home.runner.sendFollowUpAndWait(sessionId, "number two"),
+      home.runner.sendFollowUpAndWait(sessionId, "number three"),
     ]);
     expect([second.text, third.text]).toEqual(["echo: number two", "echo: number three"]);
     // A second runner represents another process: it knows only the files.
-    const other = createClaudeRunner(testRunnerParts(bench.setup));
+    const other = createClaudeRunner(testRunnerParts(home.setup));
     const fourth = await other.sendFollowUpAndWait(sessionId, "from afar");
     expect(fourth.text).toBe("echo: from afar");
-    const spawned = await other.spawnClaudeCode({ task: "goes there", repoPath: bench.claude.repo, agentId: "main" });
+    const spawned = await other.spawnClaudeCode({ task: "goes there", repoPath: home.claude.repo, agentId: "main" });
     expect(spawned).toMatchObject({ sessionId, text: "echo: goes there", selection: { action: "continue" } });
     const costs = [first, second, third, fourth, spawned].reduce((sum, result) => sum + result.costUsd, 0);
-    expect(await registeredCost(bench.setup, sessionId)).toBeCloseTo(costs, 9);
-    expect(await branchPoints(bench, sessionId)).toBe(0);
+    expect(await registeredCost(home.setup, sessionId)).toBeCloseTo(costs, 9);
+    expect(await branchPoints(home, sessionId)).toBe(0);
     expect(await other.killClaudeCode(sessionId)).toMatchObject([{ sessionId, by: "holdfast" }]);
-    await bench.claude.empty();
-    expect(await bench.runner.getAllLiveSessions()).toEqual([]);
-    await expect(bench.runner.sendFollowUpAndWait(sessionId, "too late")).rejects.toMatchObject({
+    await home.claude.empty();
+    expect(await home.runner.getAllLiveSessions()).toEqual([]);
+    await expect(home.runner.sendFollowUpAndWait(sessionId, "too late")).rejects.toMatchObject({
       code: "session-not-live",
     });
-    expect(await readdir(bench.locksFolder)).toEqual([]);
+    expect(await readdir(home.locksFolder)).toEqual([]);
   });
 
   it("follow a session whose id changes", async () => {
-    await using bench = await createRunnerHome();
-    const first = await bench.run("open it", { persistent: true });
+    await using home = await createRunnerHome();
+    const first = await home.run("open it", { persistent: true });
     // Sent at the same time: only when earlier messages are done is it known whether a message opens a session.
     const [cleared, next] = await Promise.all(
       ["/clear", "after it"].map(
-        async (message) => await bench.runner.sendFollowUpAndWait(first.sessionId ?? "", message),
+        async (message) => await home.runner.sendFollowUpAndWait(first.sessionId ?? "", message),
       ),
     );
     if (cleared === undefined || next === undefined) throw new Error("no results");
     expect(next.sessionId).not.toBe(first.sessionId);
     expect(next.sessionId).toBe(cleared.sessionId);
-    expect((await bench.runner.getAllLiveSessions())[0]?.sessionId).toBe(next.sessionId);
-    expect(await bench.runner.stopPersistentSession(next.sessionId ?? "")).toBe(true);
+    expect((await home.runner.getAllLiveSessions())[0]?.sessionId).toBe(next.sessionId);
+    expect(await home.runner.stopPersistentSession(next.sessionId ?? "")).toBe(true);
     // While the process lives its transcript lags behind.
-    expect(await prompts(bench, next.sessionId ?? "")).toContain("[openclaw:agent=main]\n\nafter it");
+    expect(await prompts(home, next.sessionId ?? "")).toContain("[openclaw:agent=main]\n\nafter it");
   });
 
   it("end when idle", async () => {
-    await using bench = await createRunnerHome({ idleTimeoutMinutes: 0.005 });
-    await bench.run("open it", { persistent: true });
-    await bench.claude.empty();
+    await using home = await createRunnerHome({ idleTimeoutMinutes: 0.005 });
+    await home.run("open it", { persistent: true });
+    await home.claude.empty();
     const left = await until(
-      async () => ((await readdir(bench.locksFolder)).length === 0 ? 0 : undefined),
+      async () => ((await readdir(home.locksFolder)).length === 0 ? 0 : undefined),
       "leases left",
     );
     expect(left).toBe(0);

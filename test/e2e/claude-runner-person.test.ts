@@ -12,99 +12,99 @@ import { type RunnerHome, branchPoints, createRunnerHome, prompts } from "../sup
 import { until } from "../support/time.ts";
 
 describe("a person's own claude", () => {
-  let bench: RunnerHome;
+  let home: RunnerHome;
   let sessionId: string;
   beforeAll(async () => {
-    bench = await createRunnerHome();
-    sessionId = (await bench.run("ours")).sessionId ?? "";
+    home = await createRunnerHome();
+    sessionId = (await home.run("ours")).sessionId ?? "";
   });
-  beforeEach(() => void bench.events.splice(0));
+  beforeEach(() => void home.events.splice(0));
   afterAll(async () => {
-    await bench[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
   });
 
   it("is waited for, forked or refused, never written to concurrently", async () => {
     const released = Promise.withResolvers<void>();
-    bench.reply("theirs", heldUntil(released.promise, text("a b c")));
-    const person = startPerson(bench, ["--resume", sessionId, "theirs"]);
-    await until(async () => await isRunning(bench, person.pid), "the person's claude does not show");
-    await expect(bench.run("no", { resume: sessionId, onRunning: "refuse" })).rejects.toMatchObject({
+    home.reply("theirs", heldUntil(released.promise, text("a b c")));
+    const person = startPerson(home, ["--resume", sessionId, "theirs"]);
+    await until(async () => await isRunning(home, person.pid), "the person's claude does not show");
+    await expect(home.run("no", { resume: sessionId, onRunning: "refuse" })).rejects.toMatchObject({
       code: "session-in-use",
       data: { kind: "person", pid: person.pid },
     });
-    await expect(bench.runner.killClaudeCode(sessionId)).rejects.toMatchObject({ code: "session-in-use" });
-    const waiting = bench.run("after them");
-    expect(await bench.event("queued")).toMatchObject({ holder: { kind: "person", pid: person.pid, sessionId } });
-    const forked = await bench.run("beside them", { resume: sessionId, onRunning: "fork", agentId: "other" });
+    await expect(home.runner.killClaudeCode(sessionId)).rejects.toMatchObject({ code: "session-in-use" });
+    const waiting = home.run("after them");
+    expect(await home.event("queued")).toMatchObject({ holder: { kind: "person", pid: person.pid, sessionId } });
+    const forked = await home.run("beside them", { resume: sessionId, onRunning: "fork", agentId: "other" });
     expect(forked).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
     released.resolve();
     const waited = await waiting;
     await person.ended;
-    const said = await prompts(bench, sessionId);
+    const said = await prompts(home, sessionId);
     expect(said.slice(-2)).toEqual(["theirs", "after them"]);
     expect(waited.outcome).toBe("completed");
-    expect(await branchPoints(bench, sessionId)).toBe(0);
+    expect(await branchPoints(home, sessionId)).toBe(0);
   });
 
   it("counts even when idle in a terminal", async () => {
-    const person = await startPersonAtTerminal(bench, ["--resume", sessionId]);
+    const person = await startPersonAtTerminal(home, ["--resume", sessionId]);
     const idle = await until(
-      async () => (await readRunningSessions(bench.claude.configDir)).find(({ status }) => status === "idle"),
+      async () => (await readRunningSessions(home.claude.configDir)).find(({ status }) => status === "idle"),
       "the terminal does not show",
     );
     expect(idle).toMatchObject({ sessionId, kind: "interactive" });
     const holder = { kind: "person", pid: idle.pid, sessionId, status: "idle" };
-    await expect(bench.run("no", { resume: sessionId, onRunning: "refuse" })).rejects.toMatchObject({
+    await expect(home.run("no", { resume: sessionId, onRunning: "refuse" })).rejects.toMatchObject({
       code: "session-in-use",
       data: holder,
     });
-    const waiting = bench.run("after them");
-    expect(await bench.event("queued")).toMatchObject({ holder });
+    const waiting = home.run("after them");
+    expect(await home.event("queued")).toMatchObject({ holder });
     person.type("typed");
     // Text and Enter in one write would count as a paste.
     await delay(300);
     person.type("\r");
-    await bench.api.waitFor((request) => lastUserText(request).includes("typed"));
-    const forked = await bench.run("beside them", { resume: sessionId, onRunning: "fork", agentId: "other" });
+    await home.api.waitFor((request) => lastUserText(request).includes("typed"));
+    const forked = await home.run("beside them", { resume: sessionId, onRunning: "fork", agentId: "other" });
     expect(forked).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
     process.kill(idle.pid, "SIGTERM");
     await person.ended;
     expect(await waiting).toMatchObject({ outcome: "completed", sessionId });
-    expect((await prompts(bench, sessionId)).slice(-2)).toEqual(["typed", "after them"]);
-    expect(await branchPoints(bench, sessionId)).toBe(0);
+    expect((await prompts(home, sessionId)).slice(-2)).toEqual(["typed", "after them"]);
+    expect(await branchPoints(home, sessionId)).toBe(0);
   });
 
   it("counts as our own lease if Holdfast opened it", async () => {
     const closed = Promise.withResolvers<void>();
-    const place = { sessionId, repoPath: bench.claude.repo, agentId: "main" };
-    const attached = bench.runner.withSession(place, async () => await closed.promise);
-    await until(async () => (await bench.runner.getAllLiveSessions())[0], "the session does not show");
-    const next = bench.run("after it");
-    expect(await bench.event("queued")).toMatchObject({ holder: { sessionId, task: "Opened by a person" } });
+    const place = { sessionId, repoPath: home.claude.repo, agentId: "main" };
+    const attached = home.runner.withSession(place, async () => await closed.promise);
+    await until(async () => (await home.runner.getAllLiveSessions())[0], "the session does not show");
+    const next = home.run("after it");
+    expect(await home.event("queued")).toMatchObject({ holder: { sessionId, task: "Opened by a person" } });
     closed.resolve();
     await attached;
     expect(await next).toMatchObject({ outcome: "completed", sessionId });
   });
 
   it("that takes our session during a run is reported at once, and ended only by force", async () => {
-    bench.reply("hold on", hang());
-    bench.reply("intrude", hang());
+    home.reply("hold on", hang());
+    home.reply("intrude", hang());
     const controller = new AbortController();
-    const running = bench.run("hold on", { signal: controller.signal });
-    await bench.api.waitFor((request) => lastUserText(request).includes("hold on"));
-    const person = startPerson(bench, ["--resume", sessionId, "intrude"]);
-    expect(await bench.event("second-writer")).toMatchObject({ pid: person.pid, sessionId });
+    const running = home.run("hold on", { signal: controller.signal });
+    await home.api.waitFor((request) => lastUserText(request).includes("hold on"));
+    const person = startPerson(home, ["--resume", sessionId, "intrude"]);
+    expect(await home.event("second-writer")).toMatchObject({ pid: person.pid, sessionId });
     // The person's message is in the transcript once it is sent.
-    await bench.api.waitFor((request) => lastUserText(request).includes("intrude"));
+    await home.api.waitFor((request) => lastUserText(request).includes("intrude"));
     controller.abort();
     const result = await running;
     expect(result.warnings.join()).toContain(String(person.pid));
-    expect(await bench.runner.killClaudeCode(sessionId, { force: true })).toEqual([
+    expect(await home.runner.killClaudeCode(sessionId, { force: true })).toEqual([
       { sessionId, pid: person.pid, by: "signal" },
     ]);
     await person.ended;
     // The sign of two writers, which the other tests must not find.
-    expect(await branchPoints(bench, sessionId)).toBeGreaterThan(0);
+    expect(await branchPoints(home, sessionId)).toBeGreaterThan(0);
   });
 });
 

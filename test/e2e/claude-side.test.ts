@@ -2,13 +2,14 @@
  * One piece of work through everything that `openClaudeSide` builds, without stand-ins: selection over the index,
  * registry, archive, the MCP bridge as a separate process, and the real `claude` with a model API on loopback.
  */
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import { archiveNativeSessions } from "../../src/claude/archive/archive-sessions.ts";
 import type { ClaudeCodeResult, RunnerEvent, SpawnOptions } from "../../src/claude/runner/runner-contract.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
+import { claudeLayout } from "../../src/config/layout.ts";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
@@ -31,7 +32,12 @@ async function createBench(): Promise<Bench> {
   const home = join(claude.home, ".holdfast");
   const config: HoldfastConfig = {
     ...DEFAULT_CONFIG,
-    claudeCode: { ...DEFAULT_CONFIG.claudeCode, command: claude.command, permissionMode: "bypassPermissions" },
+    claudeCode: {
+      ...DEFAULT_CONFIG.claudeCode,
+      command: claude.command,
+      permissionMode: "bypassPermissions",
+      sessionSelection: { ...DEFAULT_CONFIG.claudeCode.sessionSelection, relevance: "offline" },
+    },
   };
   const side = openClaudeSide({ home, config, env: claude.env, logger: silentLogger });
   const runner = await side.runner();
@@ -63,11 +69,11 @@ it(
   "runs fresh, resumed, queued, in a parallel worktree, and as a replacement for a lost session",
   { timeout: 60_000 },
   async () => {
-    await using bench = await createBench();
-    const { api, claude, side, run } = bench;
+    await using home = await createBench();
+    const { api, claude, side, run } = home;
 
     // Fresh. The model asks the bridge for the conversation that the task came from.
-    const sessionKey = await chat(bench);
+    const sessionKey = await chat(home);
     api.script(toolUse("mcp__holdfast__openclaw_conversation_context", {}), text("Signed."));
     const first = await run("Mend the signature check of the webhook handler", { sessionKey });
     expect(first).toMatchObject({ outcome: "completed", text: "Signed.", selection: { action: "fresh" }, denials: [] });
@@ -116,13 +122,17 @@ it(
     await archiveNativeSessions({ ...places, daysBefore: Number.POSITIVE_INFINITY, redact: false });
     await rm(row.transcriptPath ?? "");
     await expect(run("and now?", { resume: first.sessionId ?? "" })).rejects.toMatchObject({ code: "session-of-chat" });
-    const instead = await run("--help: and now?", { sessionKey, resume: first.sessionId ?? "" });
+    events.length = 0;
+    const instead = await run("--help: and now?", { sessionKey, resume: first.sessionId ?? "", onEvent });
     expect(instead).toMatchObject({ outcome: "completed", selection: { action: "fresh" } });
+    expect(instead.sessionId).not.toBe(first.sessionId);
     expect(instead.warnings.join()).toContain(`Session ${first.sessionId} could not be resumed`);
+    expect(events.find(({ type }) => type === "fallback")).toMatchObject({ sessionId: first.sessionId });
     const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });
     expect(asked).toMatch(/^\[openclaw:agent=main\]\n\n/);
     expect(asked).toContain("Person: Go on with the test of the webhook handler");
     expect(asked.endsWith("The task:\n--help: and now?")).toBe(true);
+    expect(await readdir(claudeLayout(side.home).locksFolder)).toEqual([]);
     await claude.empty();
   },
 );

@@ -3,55 +3,54 @@ import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+import { BIN } from "../support/cli.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const run = promisify(execFile);
 
 describe.runIf(isInstalled("bash"))("completion in bash", () => {
   it("completes commands, options, values and files", async () => {
-    await using stage = await createStage();
-    expect(await stage.bash("holdfast sel")).toEqual(["selftest"]);
-    expect(await stage.bash("holdfast config ")).toEqual(["get", "list", "set", "unset", "path", "schema", "check"]);
-    expect(await stage.bash("holdfast sessions --all")).toEqual(["--all-agents"]);
-    expect(await stage.bash("holdfast message send --channel te")).toEqual(["telegram"]);
-    expect(await stage.bash("holdfast sessions --store ses")).toEqual(["sessions.json"]);
-    expect(await stage.bash("holdfast cc list --repo some")).toEqual(["some folder"]);
+    await using home = await createStage();
+    expect(await home.bash("holdfast sel")).toEqual(["selftest"]);
+    expect(await home.bash("holdfast config ")).toEqual(["get", "list", "set", "unset", "path", "schema", "check"]);
+    expect(await home.bash("holdfast sessions --all")).toEqual(["--all-agents"]);
+    expect(await home.bash("holdfast message send --channel te")).toEqual(["telegram"]);
+    expect(await home.bash("holdfast sessions --store ses")).toEqual(["sessions.json"]);
+    expect(await home.bash("holdfast cc list --repo some")).toEqual(["some folder"]);
   });
 
   it("completes agents, labels and session keys, whose colons end a word in bash", async () => {
-    await using stage = await createStage();
-    expect(await stage.bash("holdfast chat --agent he")).toEqual(["helper"]);
-    await stage.holdfast(["sessions", "patch", "agent:main:main", "label=work"]);
-    expect(await stage.bash("holdfast history wo")).toEqual(["work"]);
-    expect(await stage.bash("holdfast history agent:ma")).toEqual(["main:main"]);
-    expect(await stage.bash("holdfast message send --channel=te")).toEqual(["telegram"]);
+    await using home = await createStage();
+    expect(await home.bash("holdfast chat --agent he")).toEqual(["helper"]);
+    await home.holdfast(["sessions", "patch", "agent:main:main", "label=work"]);
+    expect(await home.bash("holdfast history wo")).toEqual(["work"]);
+    expect(await home.bash("holdfast history agent:ma")).toEqual(["main:main"]);
+    expect(await home.bash("holdfast message send --channel=te")).toEqual(["telegram"]);
   });
 
   it("prints no errors", async () => {
-    await using stage = await createStage();
-    await writeFile(stage.folder.join("home/config.json"), "{ this is no configuration");
-    expect(await stage.bash("holdfast history ")).toEqual([]);
-    expect(await stage.bash("holdfast nonsense ")).toEqual([]);
+    await using home = await createStage();
+    await writeFile(home.folder.join("home/config.json"), "{ this is no configuration");
+    expect(await home.bash("holdfast history ")).toEqual([]);
+    expect(await home.bash("holdfast nonsense ")).toEqual([]);
   });
 });
 
 describe.runIf(isInstalled("zsh"))("completion in zsh", () => {
   it("loads and asks for words", async () => {
-    await using stage = await createStage();
+    await using home = await createStage();
     const script = `autoload -Uz compinit; compinit -u -d "$PWD/dump"; source <(holdfast completion zsh); echo \${_comps[holdfast]}`;
-    expect(await stage.shell("zsh", ["-f", "-c", script])).toBe("_holdfast\n");
+    expect(await home.shell("zsh", ["-f", "-c", script])).toBe("_holdfast\n");
   });
 });
 
 describe.runIf(isInstalled("fish"))("completion in fish", () => {
   it("completes commands and values", async () => {
-    await using stage = await createStage();
+    await using home = await createStage();
     const script = `holdfast completion fish | source; complete -C "holdfast message send --channel te"`;
-    expect(await stage.shell("fish", ["--no-config", "-c", script])).toBe("telegram\n");
+    expect(await home.shell("fish", ["--no-config", "-c", script])).toBe("telegram\n");
   });
 });
 

@@ -13,61 +13,61 @@ const limited = (config: HoldfastConfig): HoldfastConfig => ({
 });
 
 /** Ada's turn is under way when Bob is answered. */
-async function answersBob(house: ChatHome, meanwhile: string): Promise<void> {
+async function answersBob(home: ChatHome, meanwhile: string): Promise<void> {
   await until(
-    async () => (await house.transcript(KEY).catch(() => [])).some((line) => line.includes(meanwhile)),
+    async () => (await home.transcript(KEY).catch(() => [])).some((line) => line.includes(meanwhile)),
     "Ada's turn",
   );
-  house.telegram.say("and me?", { from: BOB });
-  await house.hears(BOB.id, "and me?");
+  home.telegram.say("and me?", { from: BOB });
+  await home.hears(BOB.id, "and me?");
 }
 
 it("a slow engine delays no other chat, and its own messages are answered in order", async () => {
-  await using house = await createChatHome();
-  house.telegram.say("sleep:1500");
-  house.telegram.say("second");
-  await answersBob(house, "sleep:1500");
-  expect(house.texts(ADA.id)).toEqual([]);
-  await house.hears(ADA.id, "second");
-  expect(house.texts(ADA.id)).toEqual([expect.stringContaining("sleep:1500"), expect.stringContaining("second")]);
+  await using home = await createChatHome();
+  home.telegram.say("sleep:1500");
+  home.telegram.say("second");
+  await answersBob(home, "sleep:1500");
+  expect(home.texts(ADA.id)).toEqual([]);
+  await home.hears(ADA.id, "second");
+  expect(home.texts(ADA.id)).toEqual([expect.stringContaining("sleep:1500"), expect.stringContaining("second")]);
 });
 
 it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(
   "an engine that fails as %s fails one turn; the person is told once and can continue",
   async (kind) => {
-    await using house = await createChatHome();
-    house.telegram.say(`fail:${kind}`);
-    house.telegram.say("better now?");
-    await house.hears(ADA.id, "better now?");
-    expect(house.texts(ADA.id)).toEqual([
+    await using home = await createChatHome();
+    home.telegram.say(`fail:${kind}`);
+    home.telegram.say("better now?");
+    await home.hears(ADA.id, "better now?");
+    expect(home.texts(ADA.id)).toEqual([
       expect.stringContaining("failed on request"),
       expect.stringContaining("better now?"),
     ]);
-    expect(await house.transcript(KEY)).toHaveLength(4);
+    expect(await home.transcript(KEY)).toHaveLength(4);
   },
 );
 
 it("a hanging engine is stopped at its time limit", async () => {
-  await using house = await createChatHome({ config: limited });
-  house.telegram.say("hang");
-  await answersBob(house, "hang");
-  await house.hears(ADA.id, "not answered within 1 s");
-  house.telegram.say("still there?");
-  await house.hears(ADA.id, "still there?");
-  expect(house.texts(ADA.id)).toHaveLength(2);
+  await using home = await createChatHome({ config: limited });
+  home.telegram.say("hang");
+  await answersBob(home, "hang");
+  await home.hears(ADA.id, "not answered within 1 s");
+  home.telegram.say("still there?");
+  await home.hears(ADA.id, "still there?");
+  expect(home.texts(ADA.id)).toHaveLength(2);
 });
 
 it("a flooding engine is stopped; its output is truncated, not sent, and other chats continue", async () => {
-  await using house = await createChatHome();
-  house.telegram.say(`flood:${64 * 1024 * 1024}`);
-  await answersBob(house, "flood:");
-  await house.hears(ADA.id, "became too long");
-  expect(house.texts(ADA.id).join("").length).toBeLessThan(30_000);
+  await using home = await createChatHome();
+  home.telegram.say(`flood:${64 * 1024 * 1024}`);
+  await answersBob(home, "flood:");
+  await home.hears(ADA.id, "became too long");
+  expect(home.texts(ADA.id).join("").length).toBeLessThan(30_000);
   // A long but allowed answer is split for Telegram.
-  house.telegram.say("flood:20000");
-  house.telegram.say("after the flood");
-  await house.hears(ADA.id, "after the flood");
-  const pieces = house.texts(ADA.id).filter((text) => text.startsWith("flood") && !text.includes("after"));
+  home.telegram.say("flood:20000");
+  home.telegram.say("after the flood");
+  await home.hears(ADA.id, "after the flood");
+  const pieces = home.texts(ADA.id).filter((text) => text.startsWith("flood") && !text.includes("after"));
   expect(pieces.length).toBeGreaterThan(4);
   expect(Math.max(...pieces.map((text) => text.length))).toBeLessThanOrEqual(4096);
 });

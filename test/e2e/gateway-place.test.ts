@@ -5,8 +5,8 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { gatewayLayout } from "../../src/config/layout.ts";
-import { findGateway } from "../../src/gateway/runtime-file.ts";
-import { startCliGateway, runCli } from "../support/cli.ts";
+import { findGateway } from "../../src/gateway/gateway-files.ts";
+import { startCliGateway, runCli, runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const USUAL_PORT = 7433;
@@ -21,7 +21,7 @@ describe("the usual port in use", () => {
     const port = Number(new URL(gateway.announced.url).port);
     expect(port).not.toBe(USUAL_PORT);
     expect(gateway.stderr()).toContain(`Port 7433 is in use by another program; using ${port}.`);
-    expect((await runCli(["agent", "-m", "found it"], { home })).stdout).toContain("found it");
+    expect((await runCliShared(["agent", "-m", "found it"], { home })).stdout).toContain("found it");
     expect((await runCli(["gateway", "--json"], { home })).stderr).toContain('"gateway-running"');
   });
 
@@ -31,13 +31,13 @@ describe("the usual port in use", () => {
     const home = folder.join("home");
     await mkdir(home);
     try {
-      const { code, stdout, stderr } = await runCli(["agent", "-m", "hello"], { home });
+      const { code, stdout, stderr } = await runCliShared(["agent", "-m", "hello"], { home });
       expect([code, stdout]).toEqual([0, expect.stringContaining("hello") as string]);
       const running = await findGateway(home);
       expect(stderr).toContain(`Port 7433 is in use by another program; the gateway uses ${running?.port}.`);
-      expect((await runCli(["chat"], { home, input: "again\n" })).stdout).toContain("again");
+      expect((await runCliShared(["chat"], { home, input: "again\n" })).stdout).toContain("again");
     } finally {
-      await runCli(["gateway", "stop"], { home });
+      await runCliShared(["gateway", "stop"], { home });
     }
   });
 
@@ -49,7 +49,7 @@ describe("the usual port in use", () => {
     await writeFile(home.join("config.json"), '{"gateway":{"port":7433}}');
     const configured = await runCli(["gateway", "--json"], { home: home.path });
     expect([configured.code, configured.stderr]).toEqual([1, expect.stringContaining('"port-in-use"') as string]);
-    expect((await runCli(["agent", "-m", "hello"], { home: home.path })).code).toBe(1);
+    expect((await runCliShared(["agent", "-m", "hello"], { home: home.path })).code).toBe(1);
   });
 });
 
@@ -60,7 +60,7 @@ describe.concurrent("a home that disappears", () => {
     const home = folder.join("home");
     await mkdir(home);
     await using gateway = await startCliGateway(home);
-    expect((await runCli(["agent", "-m", "hello"], { home })).code).toBe(0);
+    expect((await runCliShared(["agent", "-m", "hello"], { home })).code).toBe(0);
     await rm(home, { recursive: true });
     expect(await endOf(gateway.ended)).toBe(3);
     expect(gateway.stderr()).toContain(`The home ${home} was deleted or moved. The gateway exits.`);
@@ -74,7 +74,7 @@ describe.concurrent("a home that disappears", () => {
     const home = folder.join("home");
     await mkdir(home);
     await using gateway = await startCliGateway(home);
-    expect((await runCli(["agent", "-m", "hello"], { home })).code).toBe(0);
+    expect((await runCliShared(["agent", "-m", "hello"], { home })).code).toBe(0);
     await rename(home, folder.join("moved"));
     await mkdir(home);
     expect(await endOf(gateway.ended)).toBe(3);
@@ -101,7 +101,7 @@ describe.concurrent("a home that disappears", () => {
 });
 
 async function endOf(ended: Promise<unknown>): Promise<unknown> {
-  return await Promise.race([ended, delay(10_000, "it still runs")]);
+  return await Promise.race([ended, delay(20_000, "it still runs")]);
 }
 
 /** Occupies the usual port, unless another program already does. */

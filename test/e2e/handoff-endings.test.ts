@@ -46,19 +46,19 @@ async function openWorkshop(model: FakeModelStream, isOn: boolean, more: ChatHom
   });
 }
 
-async function talk(house: ChatHome): Promise<void> {
+async function talk(home: ChatHome): Promise<void> {
   for (const [words, answer] of TALK) {
-    house.telegram.say(words);
-    await house.hears(ADA.id, answer);
+    home.telegram.say(words);
+    await home.hears(ADA.id, answer);
   }
 }
 
 /** Sends a message in the next window, and expects the whole hand-off in the model's request. */
-async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<string> {
-  const agent = await house.agent();
+async function expectNextTold(home: ChatHome, model: FakeModelStream): Promise<string> {
+  const agent = await home.agent();
   const [before = ""] = (await agent.store.windows(KEY)).map(({ sessionId }) => sessionId);
-  house.telegram.say(NEXT);
-  await house.hears(ADA.id, LATER);
+  home.telegram.say(NEXT);
+  await home.hears(ADA.id, LATER);
   const windows = await readWindows(agent, KEY);
   expect(windows.size).toBe(2);
   const [handoff = "", ...others] = handoffsIn([...windows.values()].at(-1) ?? []);
@@ -67,7 +67,7 @@ async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<
   expect(handoff).toContain(`window ${before.slice(0, 8)}`);
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(JSON.stringify(handoff.trim()).slice(1, -1));
   // It is never shown as the person's words.
-  const { messages } = (await house.rpc("chat.history", { sessionKey: KEY })) as { messages: { said?: string }[] };
+  const { messages } = (await home.rpc("chat.history", { sessionKey: KEY })) as { messages: { said?: string }[] };
   expect(messages.find(({ said }) => said !== undefined)?.said).toBe(NEXT);
   return handoff;
 }
@@ -75,19 +75,19 @@ async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<
 /** Runs the conversation in a separate process and ends it with the signal; then the next one begins. */
 async function endIn(
   signal: NodeJS.Signals,
-  house: ChatHome,
+  home: ChatHome,
   config: Partial<HoldfastConfig>,
-  converse: (house: ChatHome) => Promise<void>,
+  converse: (home: ChatHome) => Promise<void>,
 ): Promise<void> {
-  await mkdir(house.home, { recursive: true, mode: 0o700 });
-  const channels = { telegram: { default: { apiRoot: house.telegram.url, allowFrom: ["*"] } } };
+  await mkdir(home.home, { recursive: true, mode: 0o700 });
+  const channels = { telegram: { default: { apiRoot: home.telegram.url, allowFrom: ["*"] } } };
   const file = JSON.stringify({ channels, memory: { flush: false }, ...config });
-  await writeFile(join(house.home, "config.json"), file, { mode: 0o600 });
-  const first = await startGatewayChild({ home: house.home }, house.telegram, ENV);
-  await converse(house);
+  await writeFile(join(home.home, "config.json"), file, { mode: 0o600 });
+  const first = await startGatewayChild({ home: home.home }, home.telegram, ENV);
+  await converse(home);
   first.child.kill(signal);
   await first.ended;
-  await house.start();
+  await home.start();
 }
 
 const RESETS = [
@@ -101,41 +101,44 @@ describe.each([
 ])("%s", (_, isOn) => {
   it("/new", async () => {
     await using model = await startModel();
-    await using house = await openWorkshop(model, isOn);
-    await talk(house);
-    house.telegram.say("/new");
-    const { params } = await house.hears(ADA.id, "A new conversation has begun.");
+    await using home = await openWorkshop(model, isOn);
+    await talk(home);
+    home.telegram.say("/new");
+    const { params } = await home.hears(ADA.id, "A new conversation has begun.");
     expect(params["text"]).toMatch(/\nYou were working on: .*keys.*\. Keep typing to continue, or see \/handoff\.$/);
-    expect(await expectNextTold(house, model)).toContain("It ended with /new.");
+    expect(await expectNextTold(home, model)).toContain("It ended with /new.");
     // It is offered once.
-    house.telegram.say("and now?");
-    await expect.poll(() => house.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
-    const windows = await readWindows(await house.agent(), KEY);
+    home.telegram.say("and now?");
+    await expect.poll(() => home.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
+    const windows = await readWindows(await home.agent(), KEY);
     expect(handoffsIn([...windows.values()].at(-1) ?? [])).toHaveLength(1);
   });
 
   it("/reset with the first words of the next window", async () => {
     await using model = await startModel();
-    await using house = await openWorkshop(model, isOn);
-    await talk(house);
-    house.telegram.say(`/reset ${NEXT}`);
-    await house.hears(ADA.id, LATER);
-    const windows = await readWindows(await house.agent(), KEY);
+    await using home = await openWorkshop(model, isOn);
+    await talk(home);
+    home.telegram.say(`/reset ${NEXT}`);
+    await home.hears(ADA.id, LATER);
+    const windows = await readWindows(await home.agent(), KEY);
     const [handoff = ""] = handoffsIn([...windows.values()].at(-1) ?? []);
     expect(handoff).toContain("It ended with a reset.");
   });
+});
 
+// The echo engine, below, has the same endings without the hook.
+describe("with the bundled hook, without a command", () => {
   it.each(RESETS)("the %s reset", async (_name, rule, later, why) => {
     let ahead = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + ahead };
     await using model = await startModel();
-    await using house = await openWorkshop(model, isOn, {
-      config: (config) => ({ ...config, ...settings(model, isOn), session: { ...config.session, reset: rule() } }),
+    await using home = await openWorkshop(model, true, {
+      config: (config) => ({ ...config, ...settings(model, true), session: { ...config.session, reset: rule() } }),
       gateway: { clock },
     });
-    await talk(house);
+    await talk(home);
     ahead = later;
-    expect(await expectNextTold(house, model)).toContain(why);
+    expect(await expectNextTold(home, model)).toContain(why);
   });
 
   it("an automatic compaction: its turn continues with the hand-off", async () => {
@@ -143,20 +146,20 @@ describe.each([
       usage: { input: 9500, output: 20, cacheRead: 0 },
     });
     await using model = await startModel(long, says("They work on the webhook handler."));
-    await using house = await openWorkshop(model, isOn, {
+    await using home = await openWorkshop(model, true, {
       config: (config) => ({
         ...config,
-        ...settings(model, isOn),
+        ...settings(model, true),
         memory: { ...config.memory, flush: false },
         models: { [MODEL]: { contextWindow: 10_000 } },
       }),
     });
-    await talk(house);
-    house.telegram.say("Show me the log.");
-    await house.hears(ADA.id, "a line of the log.");
-    house.telegram.say(NEXT);
-    await house.hears(ADA.id, LATER);
-    const [entries = []] = (await readWindows(await house.agent(), KEY)).values();
+    await talk(home);
+    home.telegram.say("Show me the log.");
+    await home.hears(ADA.id, "a line of the log.");
+    home.telegram.say(NEXT);
+    await home.hears(ADA.id, LATER);
+    const [entries = []] = (await readWindows(await home.agent(), KEY)).values();
     const compacted = entries.findIndex(({ type }) => type === "compaction");
     expect(compacted).toBeGreaterThan(-1);
     const [handoff = "", ...others] = handoffsIn(entries.slice(compacted));
@@ -164,22 +167,22 @@ describe.each([
     expectTold(handoff, entries);
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(JSON.stringify(handoff.trim()).slice(1, -1));
     // Not again in the following turn.
-    house.telegram.say("and now?");
-    await expect.poll(() => house.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
-    const [later = []] = (await readWindows(await house.agent(), KEY)).values();
+    home.telegram.say("and now?");
+    await expect.poll(() => home.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
+    const [later = []] = (await readWindows(await home.agent(), KEY)).values();
     expect(handoffsIn(later)).toHaveLength(1);
   });
 
   it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
     await using model = await startModel();
-    await using house = await openWorkshop(model, isOn, { started: false });
-    await endIn(signal, house, settings(model, isOn), talk);
-    house.telegram.say("/handoff status");
-    const { params } = await house.hears(ADA.id, /^Hand-off of window/);
+    await using home = await openWorkshop(model, true, { started: false });
+    await endIn(signal, home, settings(model, true), talk);
+    home.telegram.say("/handoff status");
+    const { params } = await home.hears(ADA.id, /^Hand-off of window/);
     for (const words of ["keys", "connection refused", "Postgres", "ask Bob"]) expect(params["text"]).toContain(words);
-    house.telegram.say("/new");
-    await house.hears(ADA.id, "A new conversation has begun.");
-    await expectNextTold(house, model);
+    home.telegram.say("/new");
+    await home.hears(ADA.id, "A new conversation has begun.");
+    await expectNextTold(home, model);
   });
 });
 
@@ -191,17 +194,17 @@ function quiet(config: HoldfastConfig): HoldfastConfig {
   };
 }
 
-async function talkAlone(house: ChatHome): Promise<void> {
+async function talkAlone(home: ChatHome): Promise<void> {
   for (const words of ALONE) {
-    house.telegram.say(words);
-    await house.hears(ADA.id, words);
+    home.telegram.say(words);
+    await home.hears(ADA.id, words);
   }
 }
 
-async function expectAloneTold(house: ChatHome): Promise<string> {
-  house.telegram.say(NEXT);
-  await house.hears(ADA.id, NEXT);
-  const [before = [], now = []] = (await readWindows(await house.agent(), KEY)).values();
+async function expectAloneTold(home: ChatHome): Promise<string> {
+  home.telegram.say(NEXT);
+  await home.hears(ADA.id, NEXT);
+  const [before = [], now = []] = (await readWindows(await home.agent(), KEY)).values();
   const [handoff = "", ...others] = handoffsIn(now);
   expect(others).toEqual([]);
   expectTold(handoff, before, ALONE_FACTS);
@@ -210,35 +213,35 @@ async function expectAloneTold(house: ChatHome): Promise<string> {
 
 describe("on the echo engine, without the hook: only the person's messages", () => {
   it("/new", async () => {
-    await using house = await createChatHome({ config: quiet });
-    await talkAlone(house);
-    house.telegram.say("/new");
-    await house.hears(ADA.id, "A new conversation has begun.");
-    expect(await expectAloneTold(house)).toContain("It ended with /new.");
+    await using home = await createChatHome({ config: quiet });
+    await talkAlone(home);
+    home.telegram.say("/new");
+    await home.hears(ADA.id, "A new conversation has begun.");
+    expect(await expectAloneTold(home)).toContain("It ended with /new.");
   });
 
   it.each(RESETS)("the %s reset", async (_name, rule, later, why) => {
     let ahead = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + ahead };
-    await using house = await createChatHome({
+    await using home = await createChatHome({
       config: (config) => ({ ...quiet(config), session: { ...config.session, reset: rule() } }),
       gateway: { clock },
     });
-    await talkAlone(house);
+    await talkAlone(home);
     ahead = later;
-    expect(await expectAloneTold(house)).toContain(why);
+    expect(await expectAloneTold(home)).toContain(why);
   });
 
   it("an automatic compaction", async () => {
-    await using house = await createChatHome({
+    await using home = await createChatHome({
       config: (config) => ({ ...quiet(config), models: { "holdfast/echo": { contextWindow: 4000 } } }),
     });
-    await talkAlone(house);
-    house.telegram.say(`tokens:3900\nThe log: ${"a line of the log. ".repeat(190)}`);
-    await expect.poll(() => house.texts(ADA.id).length).toBeGreaterThan(ALONE.length);
-    house.telegram.say(NEXT);
-    await house.hears(ADA.id, NEXT);
-    const [entries = []] = (await readWindows(await house.agent(), KEY)).values();
+    await talkAlone(home);
+    home.telegram.say(`tokens:3900\nThe log: ${"a line of the log. ".repeat(190)}`);
+    await expect.poll(() => home.texts(ADA.id).length).toBeGreaterThan(ALONE.length);
+    home.telegram.say(NEXT);
+    await home.hears(ADA.id, NEXT);
+    const [entries = []] = (await readWindows(await home.agent(), KEY)).values();
     const compacted = entries.findIndex(({ type }) => type === "compaction");
     expect(compacted).toBeGreaterThan(-1);
     const [handoff, ...others] = handoffsIn(entries.slice(compacted));
@@ -247,10 +250,10 @@ describe("on the echo engine, without the hook: only the person's messages", () 
   });
 
   it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
-    await using house = await createChatHome({ config: quiet, started: false });
-    await endIn(signal, house, { hooks: quiet(house.config).hooks }, talkAlone);
-    house.telegram.say("/new");
-    await house.hears(ADA.id, "A new conversation has begun.");
-    expect(await expectAloneTold(house)).toContain("It ended with /new.");
+    await using home = await createChatHome({ config: quiet, started: false });
+    await endIn(signal, home, { hooks: quiet(home.config).hooks }, talkAlone);
+    home.telegram.say("/new");
+    await home.hears(ADA.id, "A new conversation has begun.");
+    expect(await expectAloneTold(home)).toContain("It ended with /new.");
   });
 });

@@ -1,16 +1,13 @@
 /** `history --follow` in a separate process while another one continues the conversation. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { BIN, runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
 it("shows old and then new messages, each once, until interrupted", async () => {
   await using home = await temporaryFolder();
-  await runCli(["chat", "--local"], { home: home.path, input: "one\n" });
+  await runCliShared(["chat", "--local"], { home: home.path, input: "one\n" });
   const child = spawn(process.execPath, [BIN, "history", "--follow"], {
     env: { ...process.env, HOLDFAST_HOME: home.path, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "inherit"],
@@ -21,7 +18,7 @@ it("shows old and then new messages, each once, until interrupted", async () => 
     while (!shown.includes(text)) await once(child.stdout, "data");
   };
   await until("message 1 of this window: one");
-  await runCli(["chat", "--local"], { home: home.path, input: "two\n" });
+  await runCliShared(["chat", "--local"], { home: home.path, input: "two\n" });
   await until("message 2 of this window: two");
   child.kill("SIGINT");
   await once(child, "close");

@@ -3,20 +3,18 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
-import { runCli } from "../support/cli.ts";
+import { BIN, runCliShared } from "../support/cli.ts";
 import { endedPid } from "../support/child.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 import { userDraft } from "../support/transcripts.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { openGateway } from "../../src/compose/turns.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const MESSAGES = 3000;
 
 /** A session that takes a while to be exported. */
@@ -78,14 +76,14 @@ it("files of a killed process are removed by the next export, by doctor, and whe
     expect(await leftIn(home)).toHaveLength(1);
   };
   await kill();
-  await runCli(["sessions", "export", "main", "--output", "out.md"], { home: home.path });
+  await runCliShared(["sessions", "export", "main", "--output", "out.md"], { home: home.path });
   expect(await leftIn(home)).toEqual([]);
 
   await kill();
-  expect((await runCli(["doctor", "--json"], { home: home.path })).json()).toMatchObject({
+  expect((await runCliShared(["doctor", "--json"], { home: home.path })).json()).toMatchObject({
     findings: [{ check: "leftovers" }],
   });
-  await runCli(["doctor", "--fix"], { home: home.path });
+  await runCliShared(["doctor", "--fix"], { home: home.path });
   expect(await leftIn(home)).toEqual([]);
 
   await kill();
@@ -115,6 +113,6 @@ it("files of a killed process next to another program's store are removed by the
   await writeFile(folder.join(`openclaw/archive/b.jsonl.${pid}.0123456789ab.tmp`), "half a transcript");
   await writeFile(folder.join("openclaw/sessions.json.tmp"), "not ours");
   const store = folder.join("openclaw/sessions.json");
-  expect((await runCli(["sessions", "--store", store], { home: folder.join("home") })).code).toBe(0);
+  expect((await runCliShared(["sessions", "--store", store], { home: folder.join("home") })).code).toBe(0);
   expect(await leftIn(folder)).toEqual(["openclaw/sessions.json.tmp"]);
 });

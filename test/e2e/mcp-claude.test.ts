@@ -11,7 +11,7 @@ import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts"
 import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { telegram, say } from "../support/mcp-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const SESSION = "0b7e4c62-7a0a-4f0e-8a38-2c1c4a3e5d10";
@@ -35,7 +35,7 @@ it("returns each tool's answer in the CLI's next request", { timeout: 60_000 }, 
   const home = join(claude.home, ".holdfast");
   await fillHome(home);
   const config = join(claude.home, "mcp.json");
-  const { stdout } = await runCli(["mcp", "--print-config"], { home });
+  const { stdout } = await runCliShared(["mcp", "--print-config"], { home });
   await writeFile(config, stdout);
   expect(ASKED.map(([tool]) => tool).toSorted()).toEqual([...TOOL_NAMES].toSorted());
   api.script(...ASKED.map(([tool, args]) => toolUse(`mcp__holdfast__${tool}`, args)), text("That is all."));

@@ -2,25 +2,23 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { connectMcp, type McpHome, callTool, createMcpHome } from "../support/mcp-home.ts";
 import { testSessionId } from "../support/native-home.ts";
-import { runCli } from "../support/cli.ts";
+import { BIN, runCliShared } from "../support/cli.ts";
 import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const A = testSessionId("a");
 
 describe("holdfast mcp", () => {
   it("serves every tool to the SDK's client, without a gateway", async () => {
-    await using bench = await createMcpHome();
-    await bench.chat("Mend the webhook, please");
-    await bench.memory("MEMORY.md", "The webhook signs with HMAC.");
-    bench.native.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
+    await using home = await createMcpHome();
+    await home.chat("Mend the webhook, please");
+    await home.memory("MEMORY.md", "The webhook signs with HMAC.");
+    home.native.session({ id: "a", cwds: [home.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
     await using connection = await connectMcp({
-      cwd: bench.repo.path,
-      env: { ...environment(bench), CLAUDE_CODE_SESSION_ID: A },
+      cwd: home.repo.path,
+      env: { ...environment(home), CLAUDE_CODE_SESSION_ID: A },
     });
     const { client } = connection;
     expect(client.getServerVersion()).toMatchObject({ name: "holdfast" });
@@ -41,7 +39,7 @@ describe("holdfast mcp", () => {
       { linked: true, messages: [{ text: "Mend the webhook, please" }, {}] },
       { results: [{ path: "MEMORY.md" }] },
       { status: "kept", channel: "telegram" },
-      { agent: "main", repo: bench.repo.path, sessionId: A, turns: 1 },
+      { agent: "main", repo: home.repo.path, sessionId: A, turns: 1 },
       { repo: "repo", branch: "main" },
       { sessions: [{ sessionId: A }], total: 1, activeCount: 0 },
       { sessions: expect.arrayContaining([expect.objectContaining({ sessionId: A })]) as unknown },
@@ -51,8 +49,8 @@ describe("holdfast mcp", () => {
   });
 
   it("writes only the protocol to stdout, whatever it receives", async () => {
-    await using bench = await createMcpHome();
-    await using server = start(bench);
+    await using home = await createMcpHome();
+    await using server = start(home);
     server.send("this is no JSON");
     server.send({ jsonrpc: "2.0", id: 1, method: "no/such" });
     server.send({ jsonrpc: "2.0", id: 2, method: "ping" });
@@ -64,8 +62,8 @@ describe("holdfast mcp", () => {
   });
 
   it.each([["stdin ends"], ["SIGTERM"], ["SIGINT"]])("ends when %s, with announcements on disk", async (how) => {
-    await using bench = await createMcpHome();
-    await using server = start(bench);
+    await using home = await createMcpHome();
+    await using server = start(home);
     server.send({
       jsonrpc: "2.0",
       id: 1,
@@ -80,45 +78,46 @@ describe("holdfast mcp", () => {
     if (how === "stdin ends") server.child.stdin.end();
     else server.child.kill(how as NodeJS.Signals);
     expect(await ended).toEqual([0, null]);
-    const show = async () => await runCli(["mcp", "--announcements"], { home: bench.home });
+    const show = async () => await runCliShared(["mcp", "--announcements"], { home: home.home });
     expect((await show()).stdout).toContain("still here");
     expect((await show()).stdout).toBe("");
   });
 
   it("prints no announcements if there are none", async () => {
-    await using bench = await createMcpHome();
-    const { code, stdout, stderr } = await runCli(["mcp", "--announcements"], { home: bench.home });
+    await using home = await createMcpHome();
+    const { code, stdout, stderr } = await runCliShared(["mcp", "--announcements"], { home: home.home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toContain("No new announcements");
   });
 
   it("refuses an impossible folder or agent", async () => {
-    await using bench = await createMcpHome();
-    const run = async (...args: string[]) => await runCli(["mcp", ...args], { home: bench.home, cwd: bench.repo.path });
+    await using home = await createMcpHome();
+    const run = async (...args: string[]) =>
+      await runCliShared(["mcp", ...args], { home: home.home, cwd: home.repo.path });
     expect(await run("--repo", "nowhere")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("--agent", "../x")).toMatchObject({ code: 2, stdout: "" });
   });
 
   it("prints a configuration that a client can start", async () => {
-    await using bench = await createMcpHome();
-    const options = { home: bench.home, cwd: bench.native.root };
+    await using home = await createMcpHome();
+    const options = { home: home.home, cwd: home.native.root };
     const args = ["mcp", "--print-config", "--agent", "main", "--repo", "repo", "--session", "agent:main:main"];
-    const { json, stderr } = await runCli(args, options);
+    const { json, stderr } = await runCliShared(args, options);
     const { mcpServers } = json() as { mcpServers: { holdfast: { command: string; args: string[]; env: object } } };
     expect(mcpServers.holdfast).toEqual({
       type: "stdio",
       command: process.execPath,
-      args: [BIN, "mcp", "--agent", "main", "--repo", bench.repo.path, "--session", "agent:main:main"],
-      env: { HOLDFAST_HOME: bench.home },
+      args: [BIN, "mcp", "--agent", "main", "--repo", home.repo.path, "--session", "agent:main:main"],
+      env: { HOLDFAST_HOME: home.home },
       alwaysLoad: true,
     });
     expect(stderr).toContain("claude mcp add-json");
     await using connection = await connectMcp({
-      cwd: bench.repo.path,
-      env: environment(bench),
+      cwd: home.repo.path,
+      env: environment(home),
       args: mcpServers.holdfast.args.slice(1),
     });
-    expect(await callTool(connection.client, "openclaw_session_info")).toMatchObject({ repo: bench.repo.path });
+    expect(await callTool(connection.client, "openclaw_session_info")).toMatchObject({ repo: home.repo.path });
   });
 });
 
@@ -140,8 +139,8 @@ interface RawServer extends AsyncDisposable {
   next(): Promise<unknown>;
 }
 
-function start(bench: McpHome): RawServer {
-  const child = spawn(process.execPath, [BIN, "mcp"], { cwd: bench.repo.path, env: environment(bench) });
+function start(home: McpHome): RawServer {
+  const child = spawn(process.execPath, [BIN, "mcp"], { cwd: home.repo.path, env: environment(home) });
   child.stderr.resume();
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

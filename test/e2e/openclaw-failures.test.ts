@@ -1,24 +1,20 @@
 /**
- * Five ways in which OpenClaw 2026.1.30 lost data or settings, tried on the real command line with real processes on
- * both stores.
+ * Five ways in which OpenClaw 2026.1.30 lost data or settings, tried on the real command line and on both stores.
  */
 import { spawn } from "node:child_process";
 import { readFile, readdir, truncate, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
-import { runCli } from "../support/cli.ts";
+import { BIN, runCli, runCliShared } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
 describe.each(STORE_KINDS)("on %s", (kind) => {
   const cli = async (home: TemporaryFolder, args: string[], input = "") =>
-    await runCli(args, { home: home.path, input, env: { HOLDFAST_STORE: kind } });
+    await runCliShared(args, { home: home.path, input, env: { HOLDFAST_STORE: kind } });
 
   it("1. a damaged store is refused and unchanged, never treated as empty", async () => {
     await using home = await temporaryFolder();
@@ -62,12 +58,14 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
 
   it("3. the first message survives kill -9 during its turn, and no lock remains", async () => {
     await using home = await temporaryFolder();
+    const next = async (...args: string[]) =>
+      await runCli(args, { home: home.path, input: "and this\n", env: { HOLDFAST_STORE: kind } });
     await killWhenSaid(home, kind, "remember this");
-    expect((await cli(home, ["history"])).stdout).toContain("you      remember this");
-    const { code, stdout } = await cli(home, ["chat", "--local"], "and this\n");
+    expect((await next("history")).stdout).toContain("you      remember this");
+    const { code, stdout } = await next("chat", "--local");
     expect(code).toBe(0);
     expect(stdout).toContain("and this");
-    expect((await cli(home, ["doctor", "--json"])).json()).toMatchObject({ ok: true });
+    expect((await next("doctor", "--json")).json()).toMatchObject({ ok: true });
   });
 
   it("4. `main` and `agent:main:main` are one session, also after /new", async () => {

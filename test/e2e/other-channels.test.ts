@@ -7,7 +7,7 @@ import { type FakeDiscord, startFakeDiscord } from "../support/fake-discord/fake
 import { fakeUser } from "../support/fake-discord/objects.ts";
 import { type FakeWhatsApp, createFakeWhatsApp } from "../support/fake-whatsapp.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 import { until } from "../support/time.ts";
 
 const ada = fakeUser("1400000000000000001", "ada");
@@ -17,14 +17,14 @@ const eve = fakeUser("1400000000000000003", "eve");
 const phones = { ada: "15551111@s.whatsapp.net", bob: "15552222@s.whatsapp.net", eve: "15553333@s.whatsapp.net" };
 const family = "12036300@g.us";
 
-let house: ChatHome;
+let home: ChatHome;
 let discord: FakeDiscord;
 let whatsapp: FakeWhatsApp;
 
 beforeAll(async () => {
   discord = await startFakeDiscord();
   whatsapp = await createFakeWhatsApp();
-  house = await createChatHome({
+  home = await createChatHome({
     config: (config) => ({
       ...config,
       channels: {
@@ -37,29 +37,29 @@ beforeAll(async () => {
     gateway: { makeWhatsAppSocket: (config) => whatsapp.makeSocket(config) },
     started: false,
   });
-  await house.start({ connected: false });
+  await home.start({ connected: false });
   await until(() => whatsapp.made > 0, "a WhatsApp socket");
   whatsapp.open();
   await until(
-    () => ["discord", "whatsapp"].every((name) => house.statuses.includes(`${name} connected`)),
+    () => ["discord", "whatsapp"].every((name) => home.statuses.includes(`${name} connected`)),
     "both connected",
   );
   const accounts = { channels: { discord: { default: {} }, whatsapp: { default: {} } } };
-  await writeFile(join(house.home, "config.json"), JSON.stringify(accounts));
+  await writeFile(join(home.home, "config.json"), JSON.stringify(accounts));
 });
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
   await discord[Symbol.asyncDispose]();
 });
 
 async function sessionIdOf(key: string): Promise<string | undefined> {
-  return (await (await house.agent()).store.get(key))?.sessionId;
+  return (await (await home.agent()).store.get(key))?.sessionId;
 }
 
 /** Runs the approval command from the reply to the person. */
 async function approve(offer: string): Promise<void> {
   const [, channel = "", code = ""] = /channels approve (\w+) (\S+)/.exec(offer) ?? [];
-  expect(await runCli(["channels", "approve", channel, code], { home: house.home })).toMatchObject({ code: 0 });
+  expect(await runCliShared(["channels", "approve", channel, code], { home: home.home })).toMatchObject({ code: 0 });
 }
 
 /** Waits for the agent's message there. */

@@ -7,14 +7,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, readdirSync, utimesSync } from "node:fs";
 import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { connectMcp, callTool } from "../support/mcp-home.ts";
-import { runCli } from "../support/cli.ts";
+import { BIN, runCli } from "../support/cli.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = (Date.now() - 29 * 86_400_000) / 1000;
 
 it("files are private with umask 000", { timeout: 60_000 }, async () => {

@@ -19,16 +19,16 @@ function queued(queue: Partial<QueueConfig>) {
 }
 
 /** Ada's first message, once its turn runs. */
-async function begin(house: ChatHome, text: string): Promise<void> {
-  house.telegram.say(text);
-  await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the first turn");
+async function begin(home: ChatHome, text: string): Promise<void> {
+  home.telegram.say(text);
+  await until(async () => (await home.transcript(KEY).catch(() => [])).length === 1, "the first turn");
 }
 
 describe("messages that arrive during a turn", () => {
   it("steer: join the running turn and are answered with it", async () => {
     const first = Promise.withResolvers<StreamReply>();
     await using model = await startFakeModelStream(first.promise, says("Herons it is."));
-    await using house = await createChatHome({
+    await using home = await createChatHome({
       config: (config) => ({
         ...queued({ mode: "steer" })(config),
         agents: { main: { model: "anthropic/claude-sonnet-4-5" } },
@@ -36,37 +36,37 @@ describe("messages that arrive during a turn", () => {
       }),
       env: { ANTHROPIC_API_KEY: "test-key-without-value" },
     });
-    house.telegram.say("Look for gulls");
+    home.telegram.say("Look for gulls");
     await until(() => model.requests.length === 1, "the first request");
-    house.telegram.say("No, for herons");
-    const agent = await house.agent();
+    home.telegram.say("No, for herons");
+    const agent = await home.agent();
     await until(
       async () => (await agent.store.inbox.pending(KEY)).filter(({ state }) => state === "running").length === 2,
       "both in one turn",
     );
     first.resolve(uses("list_files", { path: "." }));
-    await house.hears(ADA.id, "Herons it is.");
+    await home.hears(ADA.id, "Herons it is.");
     expect(JSON.stringify(model.requests[1]?.body)).toContain("No, for herons");
-    const spoken = (await house.transcript(KEY)).filter((line) => line.startsWith("user"));
+    const spoken = (await home.transcript(KEY)).filter((line) => line.startsWith("user"));
     expect(spoken).toEqual([expect.stringContaining("gulls"), expect.stringContaining("herons")]);
     await until(async () => (await agent.store.inbox.pending(KEY)).length === 0, "the end of both");
     expect(model.requests).toHaveLength(2);
   });
 
   it("collect: are answered together, after a pause", async () => {
-    await using house = await createChatHome({ config: queued({ mode: "collect", debounceMs: 400 }) });
-    for (const text of ["one", "two", "three"]) house.telegram.say(text);
-    await house.hears(ADA.id, /one[\s\S]*two[\s\S]*three/);
-    expect(house.texts(ADA.id)).toHaveLength(1);
-    expect(await house.transcript(KEY)).toHaveLength(2);
+    await using home = await createChatHome({ config: queued({ mode: "collect", debounceMs: 1000 }) });
+    for (const text of ["one", "two", "three"]) home.telegram.say(text);
+    await home.hears(ADA.id, /one[\s\S]*two[\s\S]*three/);
+    expect(home.texts(ADA.id)).toHaveLength(1);
+    expect(await home.transcript(KEY)).toHaveLength(2);
   });
 
   it("interrupt: stop the running turn", async () => {
-    await using house = await createChatHome({ config: queued({ mode: "interrupt" }) });
-    await begin(house, "hang");
-    house.telegram.say("never mind");
-    await house.hears(ADA.id, "never mind");
-    expect(house.texts(ADA.id)).toHaveLength(1);
+    await using home = await createChatHome({ config: queued({ mode: "interrupt" }) });
+    await begin(home, "hang");
+    home.telegram.say("never mind");
+    await home.hears(ADA.id, "never mind");
+    expect(home.texts(ADA.id)).toHaveLength(1);
   });
 
   it.each([
@@ -74,13 +74,13 @@ describe("messages that arrive during a turn", () => {
     { drop: "new", dropped: ["four", "five"] },
     { drop: "summarize", dropped: ["two", "three"] },
   ] as const)("too many, drop $drop: the sender of $dropped is told", async ({ drop, dropped }) => {
-    await using house = await createChatHome({ config: queued({ cap: 2, drop }) });
-    await begin(house, "sleep:700\none");
-    for (const text of ["two", "three", "four", "five"]) house.telegram.say(text);
+    await using home = await createChatHome({ config: queued({ cap: 2, drop }) });
+    await begin(home, "sleep:700\none");
+    for (const text of ["two", "three", "four", "five"]) home.telegram.say(text);
     const answered = ["two", "three", "four", "five"].filter((text) => !dropped.some((gone) => gone === text));
     for (const text of answered)
-      await house.hears(ADA.id, `window: ${drop === "summarize" && text === "four" ? "System:" : text}`);
-    const texts = house.texts(ADA.id);
+      await home.hears(ADA.id, `window: ${drop === "summarize" && text === "four" ? "System:" : text}`);
+    const texts = home.texts(ADA.id);
     for (const text of dropped)
       expect(texts).toContainEqual(expect.stringMatching(new RegExp(`was dropped: “${text}”`)));
     expect(texts).toHaveLength(5);
@@ -91,29 +91,29 @@ describe("messages that arrive during a turn", () => {
 
 describe("/stop", () => {
   it("stops the running turn and drops waiting messages; the next message is answered", async () => {
-    await using house = await createChatHome();
-    await begin(house, "hang");
-    house.telegram.say("waiting behind it");
-    house.telegram.say("/stop");
-    await house.hears(ADA.id, /stopped/i);
-    expect((await (await house.agent()).store.get(KEY))?.abortedLastRun).toBe(true);
-    house.telegram.say("go on");
-    await house.hears(ADA.id, "go on");
-    expect(house.texts(ADA.id)).toHaveLength(2);
+    await using home = await createChatHome();
+    await begin(home, "hang");
+    home.telegram.say("waiting behind it");
+    home.telegram.say("/stop");
+    await home.hears(ADA.id, /stopped/i);
+    expect((await (await home.agent()).store.get(KEY))?.abortedLastRun).toBe(true);
+    home.telegram.say("go on");
+    await home.hears(ADA.id, "go on");
+    expect(home.texts(ADA.id)).toHaveLength(2);
   });
 });
 
 describe("the end of the process", () => {
   it("waits for the running turn; later messages are answered by the next process", async () => {
-    await using house = await createChatHome();
-    await begin(house, "sleep:800\nlast words");
-    const left = house.stop();
-    house.telegram.say("too late", { from: BOB });
+    await using home = await createChatHome();
+    await begin(home, "sleep:800\nlast words");
+    const left = home.stop();
+    home.telegram.say("too late", { from: BOB });
     await left;
-    expect(house.texts(ADA.id)).toEqual([expect.stringContaining("last words")]);
-    expect(house.texts(BOB.id)).toEqual([]);
-    await house.start();
-    await house.hears(BOB.id, "too late");
+    expect(home.texts(ADA.id)).toEqual([expect.stringContaining("last words")]);
+    expect(home.texts(BOB.id)).toEqual([]);
+    await home.start();
+    await home.hears(BOB.id, "too late");
   });
 
   it("postpones a slow turn after a signal, and the next process answers it once", async () => {

@@ -47,7 +47,8 @@ describe("the tour of README.md", () => {
     await using claude = await createClaudeHome(api);
     const home = join(claude.home, ".holdfast");
     await mkdir(home);
-    const claudeCode = { command: claude.command, permissionMode: "bypassPermissions" };
+    const sessionSelection = { relevance: "offline" };
+    const claudeCode = { command: claude.command, permissionMode: "bypassPermissions", sessionSelection };
     await writeFile(join(home, "config.json"), JSON.stringify({ claudeCode }));
     fillClaudeHome(claude);
     api.script(

@@ -1,11 +1,11 @@
 /** An agent recalls what was said in earlier windows of the conversation that asks, and of no other. */
 import { expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 async function say(home: string, session: string, ...lines: string[]): Promise<string> {
   const input = `${lines.join("\n")}\n`;
-  const { stdout, stderr, code } = await runCli(["chat", "--local", "--session", `agent:main:${session}`], {
+  const { stdout, stderr, code } = await runCliShared(["chat", "--local", "--session", `agent:main:${session}`], {
     home,
     input,
   });

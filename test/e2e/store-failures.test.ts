@@ -21,36 +21,36 @@ const PATIENCE_MS = 20_000;
 describe.skipIf(!canMount())("a full disk", { concurrent: true }, () => {
   it("leaves messages at Telegram, reports it, and answers everything once there is space", async () => {
     await using disk = await smallDisk(16);
-    await using house = await createChatHome({ home: join(disk.path, "home"), gateway: { clock: hastyClock } });
-    const { telegram } = house;
+    await using home = await createChatHome({ home: join(disk.path, "home"), gateway: { clock: hastyClock } });
+    const { telegram } = home;
     telegram.say("before");
-    await house.hears(ADA.id, "before");
+    await home.hears(ADA.id, "before");
     const makeRoom = await disk.fill();
     telegram.say("in the middle");
     telegram.say("me too", { from: BOB });
-    await until(() => house.statuses.at(-1) === "telegram retrying", "a report");
-    expect(JSON.stringify(await house.rpc("health", {}))).toMatch(/no space|full/i);
-    expect(house.texts(ADA.id)).toHaveLength(1);
+    await until(() => home.statuses.at(-1) === "telegram retrying", "a report");
+    expect(JSON.stringify(await home.rpc("health", {}))).toMatch(/no space|full/i);
+    expect(home.texts(ADA.id)).toHaveLength(1);
     await makeRoom();
-    await house.hears(ADA.id, "in the middle");
-    await house.hears(BOB.id, "me too");
-    expect(await house.transcript(KEY)).toHaveLength(4);
-    expect(house.texts(ADA.id)).toHaveLength(2);
+    await home.hears(ADA.id, "in the middle");
+    await home.hears(BOB.id, "me too");
+    expect(await home.transcript(KEY)).toHaveLength(4);
+    expect(home.texts(ADA.id)).toHaveLength(2);
   });
 
   it("postpones the turn; the answer comes once there is space", async () => {
     await using disk = await smallDisk(16);
-    await using house = await createChatHome({ home: join(disk.path, "home") });
-    const { telegram } = house;
+    await using home = await createChatHome({ home: join(disk.path, "home") });
+    const { telegram } = home;
     telegram.say("sleep:2500\nthink about it");
-    await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the turn");
+    await until(async () => (await home.transcript(KEY).catch(() => [])).length === 1, "the turn");
     const makeRoom = await disk.fill();
-    await until(() => house.logged.some((line) => line.includes("trying again")), "a pause");
-    expect(house.texts(ADA.id)).toEqual([]);
+    await until(() => home.logged.some((line) => line.includes("trying again")), "a pause");
+    expect(home.texts(ADA.id)).toEqual([]);
     await makeRoom();
-    await house.hears(ADA.id, "think about it");
-    expect(house.texts(ADA.id)).toHaveLength(1);
-    expect((await house.transcript(KEY)).filter((line) => line.startsWith("user"))).toHaveLength(1);
+    await home.hears(ADA.id, "think about it");
+    expect(home.texts(ADA.id)).toHaveLength(1);
+    expect((await home.transcript(KEY)).filter((line) => line.startsWith("user"))).toHaveLength(1);
   });
 
   it("prevents a gateway from starting; the next one with space answers waiting messages", async () => {
@@ -83,34 +83,34 @@ describe.skipIf(!canMount())("a full disk", { concurrent: true }, () => {
 
 describe("an agent that cannot be opened", () => {
   it.skipIf(process.platform !== "linux")("keeps no file open, however often it is tried", async () => {
-    await using house = await createChatHome({ started: false });
-    const file = join(house.home, "file");
-    await mkdir(house.home);
+    await using home = await createChatHome({ started: false });
+    const file = join(home.home, "file");
+    await mkdir(home.home);
     await writeFile(file, "no folder");
-    const config = { ...house.config, agents: { main: { workspace: join(file, "workspace") } } };
-    const turns = await openTurns({ home: house.home, config, channels: false, execution: "thread" });
+    const config = { ...home.config, agents: { main: { workspace: join(file, "workspace") } } };
+    const turns = await openTurns({ home: home.home, config, channels: false, execution: "thread" });
     for (let attempt = 0; attempt < 3; attempt++) {
       await expect(turns.agents.open("main")).rejects.toMatchObject({ code: "not-a-folder" });
     }
-    expect((await openFiles()).filter((path) => path.startsWith(house.home))).toEqual([]);
+    expect((await openFiles()).filter((path) => path.startsWith(home.home))).toEqual([]);
     await turns.close();
   });
 });
 
 describe("a store that another process has locked", () => {
   it("holds up its agent, not the gateway, and nothing is lost", async () => {
-    await using house = await createChatHome({
+    await using home = await createChatHome({
       config: (config) => ({ ...config, agents: { main: {}, other: {} } }),
     });
-    const { telegram } = house;
+    const { telegram } = home;
     telegram.say("sleep:500\nfirst");
-    await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the turn");
-    const unlock = lock(agentLayout(house.home, "main").database);
+    await until(async () => (await home.transcript(KEY).catch(() => [])).length === 1, "the turn");
+    const unlock = lock(agentLayout(home.home, "main").database);
     telegram.say("second");
-    const answer = await house.rpc("agent", { message: "and you?", agentId: "other", idempotencyKey: "1" });
+    const answer = await home.rpc("agent", { message: "and you?", agentId: "other", idempotencyKey: "1" });
     expect(JSON.stringify(answer)).toContain("window: and you?");
-    expect(house.texts(ADA.id)).toEqual([]);
-    expect(await house.rpc("health", {})).toMatchObject({
+    expect(home.texts(ADA.id)).toEqual([]);
+    expect(await home.rpc("health", {})).toMatchObject({
       ok: true,
       agents: [
         { agentId: "main", sessions: { count: 1 } },
@@ -118,8 +118,8 @@ describe("a store that another process has locked", () => {
       ],
     });
     unlock();
-    await house.hears(ADA.id, "second");
-    expect(house.texts(ADA.id)).toEqual([expect.stringContaining("first"), expect.stringContaining("second")]);
+    await home.hears(ADA.id, "second");
+    expect(home.texts(ADA.id)).toEqual([expect.stringContaining("first"), expect.stringContaining("second")]);
   });
 });
 

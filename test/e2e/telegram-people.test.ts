@@ -5,7 +5,7 @@ import type { MessageEntity } from "grammy/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADA, BOB, FORUM, GROUP, type MessageParts, message } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 
 const MENTION = "@holdfast_bot";
 const GROUP_KEY = `agent:main:telegram:group:${GROUP.id}`;
@@ -23,40 +23,40 @@ function command(text: string): MessageEntity[] {
 }
 
 describe("on Telegram", () => {
-  let house: ChatHome;
+  let home: ChatHome;
   beforeAll(async () => {
-    house = await createChatHome({
+    home = await createChatHome({
       account: { allowFrom: [String(ADA.id), String(GROUP.id), String(FORUM.id)], replyTo: "first" },
     });
     // The same accounts for `holdfast channels`, which reads the file.
-    await writeFile(join(house.home, "config.json"), JSON.stringify({ channels: { telegram: { default: {} } } }));
+    await writeFile(join(home.home, "config.json"), JSON.stringify({ channels: { telegram: { default: {} } } }));
   });
   afterAll(async () => {
-    await house[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
   });
 
   it("answers quote the question", async () => {
-    const { message: asked } = house.telegram.say("quote me");
-    const { params } = await house.hears(ADA.id, "quote me");
+    const { message: asked } = home.telegram.say("quote me");
+    const { params } = await home.hears(ADA.id, "quote me");
     expect(params["reply_parameters"]).toMatchObject({ message_id: asked?.message_id });
   });
 
   it("a mention in a group is answered with earlier messages, which survive a restart", async () => {
-    const { telegram } = house;
+    const { telegram } = home;
     telegram.say("the heron is back", { from: BOB, chat: GROUP });
     telegram.say("which heron?", { from: ADA, chat: GROUP });
-    const agent = await house.agent();
+    const agent = await home.agent();
     await expect
       .poll(async () => (await agent.store.inbox.pending()).length + telegram.updates.pending.length, {
         timeout: 15_000,
       })
       .toBe(0);
-    expect(house.texts(GROUP.id)).toEqual([]);
+    expect(home.texts(GROUP.id)).toEqual([]);
 
-    await house.stop();
-    await house.start();
+    await home.stop();
+    await home.start();
     telegram.say("", { from: BOB, chat: GROUP, ...mention(`${MENTION} what do you say?`) });
-    const { params } = await house.hears(GROUP.id, "what do you say?");
+    const { params } = await home.hears(GROUP.id, "what do you say?");
     const text = String(params["text"]);
     expect(text.indexOf("the heron is back")).toBeGreaterThan(-1);
     expect(text.indexOf("which heron?")).toBeGreaterThan(text.indexOf("the heron is back"));
@@ -66,67 +66,67 @@ describe("on Telegram", () => {
 
     // The history is shown once.
     telegram.say("", { from: BOB, chat: GROUP, ...mention(`${MENTION} and now?`) });
-    const again = await house.hears(GROUP.id, "and now?");
+    const again = await home.hears(GROUP.id, "and now?");
     expect(String(again.params["text"])).not.toContain("the heron is back");
   });
 
   it("topics have separate sessions and are answered in their topic", async () => {
-    house.telegram.say("", { ...inTopic(41), ...mention(`${MENTION} about boats`) });
-    house.telegram.say("", { ...inTopic(42), ...mention(`${MENTION} about birds`) });
-    const [boats, birds] = [await house.hears(FORUM.id, "about boats"), await house.hears(FORUM.id, "about birds")];
+    home.telegram.say("", { ...inTopic(41), ...mention(`${MENTION} about boats`) });
+    home.telegram.say("", { ...inTopic(42), ...mention(`${MENTION} about birds`) });
+    const [boats, birds] = [await home.hears(FORUM.id, "about boats"), await home.hears(FORUM.id, "about birds")];
     expect([boats.params["message_thread_id"], birds.params["message_thread_id"]]).toEqual([41, 42]);
     for (const [topic, words] of [
       [41, "boats"],
       [42, "birds"],
     ] as const) {
-      const lines = await house.transcript(`agent:main:telegram:group:${FORUM.id}:topic:${topic}`);
+      const lines = await home.transcript(`agent:main:telegram:group:${FORUM.id}:topic:${topic}`);
       expect(lines).toEqual([expect.stringContaining(words), expect.stringContaining(words)]);
     }
   });
 
   it("a stranger gets a code, which the owner approves on the command line", async () => {
     const eve = { id: 3003, is_bot: false, first_name: "Eve" };
-    house.telegram.say("let me in", { from: eve });
-    const offer = await house.hears(eve.id, /approve telegram (\S+)/);
+    home.telegram.say("let me in", { from: eve });
+    const offer = await home.hears(eve.id, /approve telegram (\S+)/);
     const [, code = ""] = /approve telegram (\S+)/.exec(String(offer.params["text"])) ?? [];
-    const approved = await runCli(["channels", "approve", "telegram", code], { home: house.home });
+    const approved = await runCliShared(["channels", "approve", "telegram", code], { home: home.home });
     expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining("Eve") as string });
-    house.telegram.say("now let me in", { from: eve });
-    await house.hears(eve.id, "now let me in");
+    home.telegram.say("now let me in", { from: eve });
+    await home.hears(eve.id, "now let me in");
     // Her earlier messages were not for the agent and never reach it.
-    expect(await house.transcript(`agent:main:telegram:dm:${eve.id}`)).toHaveLength(2);
+    expect(await home.transcript(`agent:main:telegram:dm:${eve.id}`)).toHaveLength(2);
   });
 
   it("commands work for authorised people only, not for others in the group", async () => {
-    const agent = await house.agent();
+    const agent = await home.agent();
     const windowOf = async (): Promise<string | undefined> => (await agent.store.get(GROUP_KEY))?.sessionId;
     const before = await windowOf();
     const unauthorised = "/new@holdfast_bot from Bob";
-    house.telegram.say(unauthorised, { from: BOB, chat: GROUP, entities: command(unauthorised) });
-    await house.hears(GROUP.id, "from Bob");
+    home.telegram.say(unauthorised, { from: BOB, chat: GROUP, entities: command(unauthorised) });
+    await home.hears(GROUP.id, "from Bob");
     expect(await windowOf()).toBe(before);
     const authorised = "/new@holdfast_bot from Ada";
-    house.telegram.say(authorised, { from: ADA, chat: GROUP, entities: command(authorised) });
-    await house.hears(GROUP.id, "from Ada");
+    home.telegram.say(authorised, { from: ADA, chat: GROUP, entities: command(authorised) });
+    await home.hears(GROUP.id, "from Ada");
     expect(await windowOf()).not.toBe(before);
   });
 
   it("files are sent in both directions", async () => {
-    const { telegram } = house;
+    const { telegram } = home;
     const bytes = Buffer.from("a picture of a heron");
     telegram.addFile("heron", bytes, "photos/heron.jpg");
     const photo = { file_id: "heron", file_unique_id: "u", width: 1, height: 1, file_size: bytes.length };
     telegram.deliver(message({ caption: "look at this", photo: [photo] }));
-    const { params } = await house.hears(ADA.id, "look at this");
+    const { params } = await home.hears(ADA.id, "look at this");
     const [, path = ""] = /\[media attached: (\S+) \(image\/jpeg\)\]/.exec(String(params["text"])) ?? [];
     expect(await readFile(path)).toEqual(bytes);
     telegram.say(`tool:read_file ${path}`);
-    await house.hears(ADA.id, bytes.toString());
+    await home.hears(ADA.id, bytes.toString());
 
-    const { workspace } = await house.agent();
+    const { workspace } = await home.agent();
     await writeFile(join(workspace, "map.txt"), "here be herons");
     telegram.say("say:Here it is.\nsay:MEDIA:./map.txt");
-    const sent = await house.hears(ADA.id, "Here it is.");
+    const sent = await home.hears(ADA.id, "Here it is.");
     expect(sent.files["document"]).toEqual({ name: "map.txt", bytes: Buffer.from("here be herons") });
   });
 });

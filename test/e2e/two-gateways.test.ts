@@ -20,21 +20,18 @@ function letters(count: number): Message[] {
   });
 }
 
-async function answeredOnce(house: ChatHome, sent: readonly Message[]): Promise<void> {
-  const answers = (): string[] => CHATS.flatMap((chat) => house.texts(chat));
+async function answeredOnce(home: ChatHome, sent: readonly Message[]): Promise<void> {
+  const answers = (): string[] => CHATS.flatMap((chat) => home.texts(chat));
   const countOf = (text: string): number => answers().filter((answer) => answer.endsWith(text)).length;
   await until(
     () => sent.every(({ text = "" }) => countOf(text) > 0),
     () => `answers to all; there was ${answers().join()}`,
   );
   // A duplicate would arrive right after the first.
-  await until(
-    async () => (await (await house.agent()).store.outbox.due(Date.now() + 1e9, 10)).length === 0,
-    "all sent",
-  );
+  await until(async () => (await (await home.agent()).store.outbox.due(Date.now() + 1e9, 10)).length === 0, "all sent");
   for (const { text = "" } of sent) expect({ text, times: countOf(text) }).toEqual({ text, times: 1 });
   for (const chat of CHATS) {
-    const lines = await house.transcript(`agent:main:telegram:dm:${chat}`);
+    const lines = await home.transcript(`agent:main:telegram:dm:${chat}`);
     const own = sent.filter(({ from }) => from?.id === chat);
     expect(lines).toHaveLength(own.length * 2);
     expect(new Set(lines.filter((line) => line.startsWith("user"))).size).toBe(own.length);
@@ -43,9 +40,9 @@ async function answeredOnce(house: ChatHome, sent: readonly Message[]): Promise<
 
 it("duplicate and reordered updates at both webhooks become one turn each", async () => {
   const webhookUrl = "https://agent.example.org/webhooks/telegram/default";
-  await using house = await createChatHome({ account: { webhookUrl } });
-  const gateways = [house.gateway, await house.start()];
-  const secret = house.telegram.webhook?.secretToken ?? "";
+  await using home = await createChatHome({ account: { webhookUrl } });
+  const gateways = [home.gateway, await home.start()];
+  const secret = home.telegram.webhook?.secretToken ?? "";
   const sent = letters(24);
   const random = createRandom(4, "webhooks");
   const updates = sent.map((body, index) => ({ update_id: index + 1, message: body }));
@@ -62,15 +59,15 @@ it("duplicate and reordered updates at both webhooks become one turn each", asyn
       }),
   );
   expect(new Set(statuses)).toEqual(new Set([200]));
-  await answeredOnce(house, sent);
+  await answeredOnce(home, sent);
 });
 
 it("two pollers that interrupt each other make one turn per update, in order", async () => {
-  await using house = await createChatHome({ gateway: { clock: hastyClock } });
-  await house.start();
-  const { telegram } = house;
+  await using home = await createChatHome({ gateway: { clock: hastyClock } });
+  await home.start();
+  const { telegram } = home;
   const sent = letters(24);
-  const isRefused = (): number => house.statuses.filter((status) => status === "telegram retrying").length;
+  const isRefused = (): number => home.statuses.filter((status) => status === "telegram retrying").length;
   for (const letter of sent) {
     const update = telegram.deliver(letter);
     const before = isRefused();
@@ -79,9 +76,9 @@ it("two pollers that interrupt each other make one turn per update, in order", a
     if (letter.message_id % 4 === 0) await until(() => isRefused() > before, "the other poller");
     telegram.updates.repeat([update]);
   }
-  await answeredOnce(house, sent);
+  await answeredOnce(home, sent);
   for (const chat of CHATS) {
-    const order = house.texts(chat).map((text) => Number(/letter (\d+)\./.exec(text)?.[1]));
+    const order = home.texts(chat).map((text) => Number(/letter (\d+)\./.exec(text)?.[1]));
     expect(order).toEqual(order.toSorted((a, b) => a - b));
   }
 });

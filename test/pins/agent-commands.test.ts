@@ -5,10 +5,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { createPairingStore } from "../../src/channels/pairing-store.ts";
+import { createPairingStore } from "../../src/channels/access.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createCliHome, NUMBER, TEXT } from "../support/cli-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { GIVEN_UP_NOTE } from "../../src/store/queues.ts";
@@ -16,7 +16,7 @@ import { GIVEN_UP_NOTE } from "../../src/store/queues.ts";
 describe("without a gateway", () => {
   it("status shows what the stores hold", async () => {
     await using home = await createCliHome(["hello"]);
-    const { code, json } = await runCli(["status", "--json", "--usage"], { home: home.path });
+    const { code, json } = await runCliShared(["status", "--json", "--usage"], { home: home.path });
     expect(code).toBe(0);
     const session = {
       agentId: "main",
@@ -85,21 +85,21 @@ describe("without a gateway", () => {
     await store.inbox.claim(attempt.lease);
     await store.inbox.finish(attempt.lease, [item.id], [], { note: GIVEN_UP_NOTE, release: true });
     await store.close();
-    const json = (await runCli(["status", "--json"], { home: home.path })).json();
+    const json = (await runCliShared(["status", "--json"], { home: home.path })).json();
     expect(json).toMatchObject({ agents: { agents: [{ messagesGivenUp: 1 }], messagesGivenUp: 1 } });
-    const text = await runCli(["status"], { home: home.path });
+    const text = await runCliShared(["status"], { home: home.path });
     expect(text).toMatchObject({ code: 0 });
     expect(text.stdout).toContain("! 1 message was given up; `holdfast doctor` shows where.");
-    const doctor = await runCli(["doctor"], { home: home.path });
+    const doctor = await runCliShared(["doctor"], { home: home.path });
     expect(doctor.code).toBe(5);
     expect(doctor.stdout).toContain("1 message was given up");
   });
 
   it("status reports an unreadable store and shows the rest", async () => {
     await using home = await createCliHome(["hello"]);
-    await runCli(["agents", "add", "other"], { home: home.path });
+    await runCliShared(["agents", "add", "other"], { home: home.path });
     await writeFile(home.join("agents/main/agent.sqlite"), "this is no database, whatever its name says".repeat(50));
-    const { code, json } = await runCli(["status", "--json"], { home: home.path });
+    const { code, json } = await runCliShared(["status", "--json"], { home: home.path });
     expect(code).toBe(5);
     expect(json()).toMatchObject({
       agents: {
@@ -113,14 +113,14 @@ describe("without a gateway", () => {
 
   it("health, gateway status and gateway stop report that no gateway runs", async () => {
     await using home = await temporaryFolder();
-    const health = await runCli(["health"], { home: home.path });
+    const health = await runCliShared(["health"], { home: home.path });
     expect(health).toMatchObject({ code: 1, stdout: "" });
     expect(health.stderr).toContain("Start one with `holdfast gateway`.");
-    const status = await runCli(["gateway", "status", "--json"], { home: home.path });
+    const status = await runCliShared(["gateway", "status", "--json"], { home: home.path });
     expect(status.code).toBe(3);
     expect(status.json()).toEqual({ schema: 1, running: false });
     for (const command of ["stop", "link"]) {
-      const { code, stdout, stderr } = await runCli(["gateway", command, "--json"], { home: home.path });
+      const { code, stdout, stderr } = await runCliShared(["gateway", command, "--json"], { home: home.path });
       expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
       expect(JSON.parse(stderr)).toMatchObject({ error: { code: "gateway-not-running" } });
     }
@@ -128,7 +128,7 @@ describe("without a gateway", () => {
 
   it("agent --local answers in this process", async () => {
     await using home = await temporaryFolder();
-    const { code, json } = await runCli(["agent", "-m", "hello", "--local", "--json"], { home: home.path });
+    const { code, json } = await runCliShared(["agent", "-m", "hello", "--local", "--json"], { home: home.path });
     expect(code).toBe(0);
     expect(json()).toEqual({
       schema: 1,
@@ -147,7 +147,7 @@ describe("without a gateway", () => {
         },
       },
     });
-    const again = await runCli(["agent", "-m", "again", "--local", "--session-id", "main"], { home: home.path });
+    const again = await runCliShared(["agent", "-m", "again", "--local", "--session-id", "main"], { home: home.path });
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/\[echo\].*again\n$/s) as string });
   });
 });
@@ -159,7 +159,7 @@ describe("agents", () => {
       home.join("config.json"),
       '{\n  // mine\n  channels: { telegram: { work: { agent: "helper" } } },\n}\n',
     );
-    const added = await runCli(["agents", "add", "helper", "--name", "Helper", "--json"], { home: home.path });
+    const added = await runCliShared(["agents", "add", "helper", "--name", "Helper", "--json"], { home: home.path });
     const helper = {
       id: "helper",
       name: "Helper",
@@ -173,7 +173,7 @@ describe("agents", () => {
     expect(added.json()).toEqual({ schema: 1, ok: true, path: home.join("config.json"), agent: helper });
     expect(await readFile(home.join("config.json"), "utf8")).toContain("// mine");
     expect(await readFile(home.join("agents/helper/workspace/AGENTS.md"), "utf8")).not.toBe("");
-    const listed = await runCli(["agents", "list", "--json"], { home: home.path });
+    const listed = await runCliShared(["agents", "list", "--json"], { home: home.path });
     expect(listed.json()).toEqual([
       helper,
       {
@@ -186,15 +186,15 @@ describe("agents", () => {
         routes: ["default (no explicit rules)"],
       },
     ]);
-    const again = await runCli(["agents", "add", "helper"], { home: home.path });
+    const again = await runCliShared(["agents", "add", "helper"], { home: home.path });
     expect(again).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('Agent "helper" already exists') as string,
     });
-    expect((await runCli(["agents", "add", "../x"], { home: home.path })).code).toBe(2);
-    const wrong = await runCli(["agents", "add", "third", "--model", "nonsense"], { home: home.path });
+    expect((await runCliShared(["agents", "add", "../x"], { home: home.path })).code).toBe(2);
+    const wrong = await runCliShared(["agents", "add", "third", "--model", "nonsense"], { home: home.path });
     expect(wrong.code).toBe(2);
-    expect((await runCli(["agents", "list"], { home: home.path })).stdout).not.toContain("third");
+    expect((await runCliShared(["agents", "list"], { home: home.path })).stdout).not.toContain("third");
   });
 });
 
@@ -210,7 +210,7 @@ describe("pairing", () => {
     });
     const offer = await store.offer({ id: "42", username: "ann", name: "Ann\u001b[31m" });
     const code = offer.kind === "told" ? offer.code : "";
-    const run = async (...args: string[]) => await runCli(["channels", ...args], { home: home.path });
+    const run = async (...args: string[]) => await runCliShared(["channels", ...args], { home: home.path });
 
     expect((await run("pending", "--json")).json()).toEqual({
       schema: 1,
@@ -245,10 +245,10 @@ describe("pairing", () => {
 
   it("refuses a login for channels with a token", async () => {
     await using home = await temporaryFolder();
-    const { code, stderr } = await runCli(["channels", "login", "--channel", "telegram"], { home: home.path });
+    const { code, stderr } = await runCliShared(["channels", "login", "--channel", "telegram"], { home: home.path });
     expect(code).toBe(2);
     expect(stderr).toContain("TELEGRAM_BOT_TOKEN");
-    const none = await runCli(["channels", "login"], { home: home.path });
+    const none = await runCliShared(["channels", "login"], { home: home.path });
     expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining("channels.whatsapp.default") as string });
   });
 });
@@ -266,7 +266,7 @@ describe("wrong usage", () => {
     [["channels", "login", "--channel", "fax"], /--channel must be one of telegram, discord, whatsapp/],
   ])("%j", async (args, message) => {
     await using home = await temporaryFolder();
-    const { code, stderr, stdout } = await runCli(args, { home: home.path });
+    const { code, stderr, stdout } = await runCliShared(args, { home: home.path });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(message);
   });

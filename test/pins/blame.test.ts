@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type CliResult, runCliShared } from "../support/cli.ts";
 import { type SearchHome, SESSION, SESSION_2, answer, createSearchHome, prompt } from "../support/search-home.ts";
 
 function edit(cwd: string, file: string, added: string, timestamp: string): unknown {
@@ -14,7 +14,7 @@ function at(hour: number): { timestamp: string } {
 }
 
 async function run(home: SearchHome, ...args: string[]): Promise<CliResult> {
-  return await runCli(["blame", ...args], { home: home.home, env: { CLAUDE_CONFIG_DIR: home.claudeHome } });
+  return await runCliShared(["blame", ...args], { home: home.home, env: { CLAUDE_CONFIG_DIR: home.claudeHome } });
 }
 
 it("shows who changed a file or a line, newest first, with the prompt", async () => {

@@ -3,16 +3,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CcHome, OWN, createCcHome } from "../support/cli-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 
-let world: CcHome;
+let home: CcHome;
 
 beforeAll(async () => {
-  world = await createCcHome();
+  home = await createCcHome();
 });
 
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
 });
 
 describe("exit codes", () => {
@@ -59,29 +59,29 @@ describe("exit codes", () => {
 
   it("with clear messages for wrong input", async () => {
     for (const [title, args, code, message] of cases) {
-      const result = await world.cc(...args);
+      const result = await home.cc(...args);
       expect(result.stderr, title).toMatch(message);
       expect(result, title).toMatchObject({ code, stdout: "" });
     }
   });
 
   it("names the program when Claude Code is not installed", async () => {
-    const env = { CLAUDE_CONFIG_DIR: world.claudeHome, PATH: "/nonexistent" };
+    const env = { CLAUDE_CONFIG_DIR: home.claudeHome, PATH: "/nonexistent" };
     for (const args of [
       ["run", "x", "--fresh"],
       ["attach", "aaaa"],
     ]) {
-      const result = await runCli(["cc", ...args], { home: world.home, cwd: world.repo, env });
+      const result = await runCliShared(["cc", ...args], { home: home.home, cwd: home.repo, env });
       expect(result).toMatchObject({ code: 1, stdout: "" });
       expect(result.stderr).toMatch(/Claude Code was not found: no program "claude"[\s\S]*npm install -g/);
     }
   });
 
   it("reports an unreadable registry and shows the rest", async () => {
-    const folder = join(world.openClawHome, "agents", "other");
+    const folder = join(home.openClawHome, "agents", "other");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "claude-code-sessions.json"), "{ torn");
-    const { code, json, stderr } = await world.cc("list", "--json");
+    const { code, json, stderr } = await home.cc("list", "--json");
     expect(code).toBe(5);
     expect(json()).toMatchObject({ total: 2 });
     expect(stderr).toContain("claude-code-sessions.json");

@@ -1,20 +1,23 @@
 /** The output of `cc select` and `cc eval`. docs/cli.md describes it. */
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CcHome, OWN, createCcHome, NUMBER, TEXT } from "../support/cli-home.ts";
 import { testSessionId } from "../support/native-home.ts";
 
-let world: CcHome;
+let home: CcHome;
 
 /** The agent's own session without a label, which an unlabelled task may resume. */
 const TASK = testSessionId("d");
 
 beforeAll(async () => {
-  world = await createCcHome();
+  home = await createCcHome();
+  const config = { claudeCode: { sessionSelection: { relevance: "offline" } } };
+  writeFileSync(join(home.home, "config.json"), JSON.stringify(config));
   const prompts = ["[openclaw:agent=main]\n\nFix the webhook handler", "now a test"];
-  world.session({
+  home.session({
     id: "d",
-    cwds: [world.repo],
+    cwds: [home.repo],
     prompts,
     entrypoint: "holdfast",
     modifiedAt: Date.now() - 2 * 3_600_000,
@@ -22,12 +25,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
 });
 
 describe("holdfast cc select", () => {
   it("prints the selection with --json, else the reason and every factor", async () => {
-    const { code, json } = await world.cc("select", "add a test for the webhook handler", "--from", "own", "--json");
+    const { code, json } = await home.cc("select", "add a test for the webhook handler", "--from", "own", "--json");
     expect(code).toBe(0);
     expect(json()).toEqual({
       action: "resume",
@@ -51,8 +54,11 @@ describe("holdfast cc select", () => {
         },
       ],
       relevanceBy: "offline",
+      confidence: NUMBER,
+      runnerUp: { action: "fresh", confidence: NUMBER },
     });
-    const { stdout } = await world.cc("select", "add a test for the webhook handler");
+    const { stdout } = await home.cc("select", "add a test for the webhook handler");
+    expect(stdout).toMatch(/\d+ % sure, judged offline; else start fresh \(\d+ %\)\./);
     expect(stdout).toMatch(/^Resume .*score 0\.\d+/);
     expect(stdout).toMatch(/ID +SCORE +BRANCH +RECENT +TASK +HEALTH +ROOM +VERDICT +SESSION/);
     expect(stdout).toMatch(/dddddddd +0\.\d\d +0\.25 .* chosen +Fix the webhook/);
@@ -60,19 +66,19 @@ describe("holdfast cc select", () => {
   });
 
   it("explains an ineligible session instead of a score", async () => {
-    const { stdout } = await world.cc("select", "translate the handbook to Polish");
+    const { stdout } = await home.cc("select", "translate the handbook to Polish");
     expect(stdout).toMatch(/^Start fresh: the best match, .* is not\s+eligible: unrelated work \(/);
     expect(stdout).toMatch(/^\w{8} +- +0\.\d\d .* not eligible +\S/m);
     expect(stdout).toMatch(/ {10}not eligible: unrelated work/);
   });
 
   it("uses the given label", async () => {
-    expect((await world.cc("select", "anything", "--label", "hooks", "--json")).json()).toMatchObject({
+    expect((await home.cc("select", "anything", "--label", "hooks", "--json")).json()).toMatchObject({
       action: "resume",
       sessionId: OWN,
       label: "hooks",
     });
-    expect((await world.cc("select", "anything", "--label", "other")).stdout).toMatch(
+    expect((await home.cc("select", "anything", "--label", "other")).stdout).toMatch(
       /^Start fresh: no session has the label "other"/,
     );
   });
@@ -92,7 +98,7 @@ describe("holdfast cc eval", () => {
       },
       { id: "two", kind: "trap", task: "Fix the login page", branch: "main", sessions: [session], expected: "fresh" },
     ];
-    const file = world.join("cases.jsonl");
+    const file = home.join("cases.jsonl");
     writeFileSync(file, cases.map((one) => `${JSON.stringify(one)}\n`).join(""));
     const method = {
       cases: 2,
@@ -112,12 +118,13 @@ describe("holdfast cc eval", () => {
           action: "resume",
           sessionId: "s1",
           verdict: "wrong-resume",
+          confidence: NUMBER,
           reason: TEXT,
           relevance: [{ sessionId: "s1", relevance: NUMBER, score: NUMBER, reasoning: TEXT }],
         },
       ],
     };
-    const { code, json } = await world.cc("eval", file, "--json");
+    const { code, json } = await home.cc("eval", file, "--json");
     expect(code).toBe(0);
     expect(json()).toEqual({
       schema: 1,
@@ -129,7 +136,7 @@ describe("holdfast cc eval", () => {
       offline: method,
       rightRelevance: method,
     });
-    const { stdout } = await world.cc("eval", file, "--wrong");
+    const { stdout } = await home.cc("eval", file, "--wrong");
     expect(stdout).toMatch(/offline +1 +2 +0\.500 +0 +0 +1/);
     expect(stdout).toContain("two  trap  wrong-resume: Fix the login page");
   });

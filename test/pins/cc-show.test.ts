@@ -1,7 +1,7 @@
 /** `cc show`, `cc export`, and the commands for chats that also take a Claude Code session. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type CliResult, runCliShared } from "../support/cli.ts";
 import { createCliHome } from "../support/cli-home.ts";
 import { type SearchHome, SESSION, answer, createSearchHome, prompt } from "../support/search-home.ts";
 
@@ -26,7 +26,7 @@ async function createHome(): Promise<SearchHome> {
 }
 
 async function run(home: SearchHome, ...args: string[]): Promise<CliResult> {
-  return await runCli(args, { home: home.home, env: { CLAUDE_CONFIG_DIR: home.claudeHome, TZ: "UTC" } });
+  return await runCliShared(args, { home: home.home, env: { CLAUDE_CONFIG_DIR: home.claudeHome, TZ: "UTC" } });
 }
 
 describe("cc show", () => {
@@ -111,7 +111,9 @@ describe("commands for chats", () => {
 
   it("write a chat as a page", async () => {
     await using home = await createCliHome();
-    const { stdout, code } = await runCli(["sessions", "export", "work", "--format", "html"], { home: home.path });
+    const { stdout, code } = await runCliShared(["sessions", "export", "work", "--format", "html"], {
+      home: home.path,
+    });
     expect(code).toBe(0);
     expect(stdout).toMatch(/<h1>agent:main:cli:dm:[^<]+<\/h1>/);
     expect(stdout).toMatch(/<article class="person">\n<h2>you<time/);

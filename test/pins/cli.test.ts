@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createCliHome } from "../support/cli-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCli, runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string;
@@ -28,7 +28,7 @@ describe("holdfast in an empty home", () => {
   it("shows the commands of a group", async () => {
     await using folder = await temporaryFolder();
     for (const args of [["config"], ["config", "--help"], ["help", "config"]]) {
-      const { code, stdout } = await runCli(args, { home: folder.path });
+      const { code, stdout } = await runCliShared(args, { home: folder.path });
       expect(code).toBe(0);
       expect(stdout).toContain("config set <key> <value>");
     }
@@ -53,17 +53,17 @@ describe("holdfast history", () => {
 
   it("shows an earlier window by its id", async () => {
     await using home = await createCliHome();
-    const { json } = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
+    const { json } = await runCliShared(["sessions", "show", "work", "--json"], { home: home.path });
     const [first] = (json() as { windows: { sessionId: string }[] }).windows;
-    const { stdout } = await runCli(["history", first?.sessionId.slice(0, 8) ?? ""], { home: home.path });
+    const { stdout } = await runCliShared(["history", first?.sessionId.slice(0, 8) ?? ""], { home: home.path });
     expect(stdout).toContain("earlier window");
     expect(stdout).toContain("[echo] message 1 of this window: hello");
   });
 
   it("prints escape sequences visibly", async () => {
     await using home = await temporaryFolder();
-    await runCli(["chat", "--local"], { home: home.path, input: "red \u001b[31m alert \u0007\n" });
-    const { stdout } = await runCli(["history"], { home: home.path });
+    await runCliShared(["chat", "--local"], { home: home.path, input: "red \u001b[31m alert \u0007\n" });
+    const { stdout } = await runCliShared(["history"], { home: home.path });
     expect(stdout).toContain(String.raw`red \u001b[31m alert`);
     expect(stdout).not.toContain("\u001b");
   });
@@ -120,16 +120,18 @@ describe("holdfast chat", () => {
   it("creates the session of a named key and finds it again", async () => {
     await using home = await temporaryFolder();
     for (const [index, session] of ["agent:main:main", "main", "Agent:Main:Main"].entries()) {
-      const { code, stdout } = await runCli(["chat", "--local", "--session", session], {
+      const { code, stdout } = await runCliShared(["chat", "--local", "--session", session], {
         home: home.path,
         input: "hi\n",
       });
       expect({ code, stdout }).toEqual({ code: 0, stdout: `[echo] message ${index + 1} of this window: hi\n` });
     }
-    const { sessions } = (await runCli(["sessions", "--json"], { home: home.path })).json() as { sessions: object[] };
+    const { sessions } = (await runCliShared(["sessions", "--json"], { home: home.path })).json() as {
+      sessions: object[];
+    };
     expect(sessions).toMatchObject([{ key: "agent:main:main" }]);
     for (const session of ["maim", "release: notes", "0a1b2c3d"]) {
-      const { code, stderr } = await runCli(["chat", "--local", "--session", session], { home: home.path });
+      const { code, stderr } = await runCliShared(["chat", "--local", "--session", session], { home: home.path });
       expect({ session, code }).toEqual({ session, code: 3 });
       expect(stderr).toContain(`No session found: ${session}`);
     }
@@ -137,20 +139,20 @@ describe("holdfast chat", () => {
 
   it("explains an answer that the send policy withheld", async () => {
     await using home = await temporaryFolder();
-    const chat = await runCli(["chat", "--local"], {
+    const chat = await runCliShared(["chat", "--local"], {
       home: home.path,
       input: "one\n/send off\ntwo\n/send on\nthree\n",
     });
     expect(chat.stdout).toMatch(/: one\n[^\n]*\n[^\n]*\n\[echo\][^\n]*: three\n$/);
     expect(chat.stderr.match(/The answer was not delivered: the session's send policy is deny/g)).toHaveLength(1);
-    await runCli(["agent", "-m", "/send off", "--local"], { home: home.path });
-    const agent = await runCli(["agent", "-m", "hello", "--local"], { home: home.path });
+    await runCliShared(["agent", "-m", "/send off", "--local"], { home: home.path });
+    const agent = await runCliShared(["agent", "-m", "hello", "--local"], { home: home.path });
     expect(agent).toMatchObject({ code: 0, stdout: "" });
     expect(agent.stderr).toContain("The answer was not delivered: the session's send policy is deny");
-    const reset = await runCli(["agent", "-m", "/new", "--local"], { home: home.path });
+    const reset = await runCliShared(["agent", "-m", "/new", "--local"], { home: home.path });
     expect(reset).toMatchObject({ code: 0, stdout: "" });
     expect(reset.stderr).toContain("The answer was not delivered: the session's send policy is deny");
-    const { json } = await runCli(["agent", "-m", "hello", "--local", "--json"], { home: home.path });
+    const { json } = await runCliShared(["agent", "-m", "hello", "--local", "--json"], { home: home.path });
     expect(json()).toMatchObject({
       status: "ok",
       result: { payloads: [], meta: { outcome: "answered", withheld: "send-policy" } },
@@ -176,7 +178,7 @@ describe("holdfast chat", () => {
 
   it("returns to an earlier window", async () => {
     await using home = await temporaryFolder();
-    const { stdout } = await runCli(["chat", "--local"], {
+    const { stdout } = await runCliShared(["chat", "--local"], {
       home: home.path,
       input: "one\n/new two\n/back 1\nthree\n/windows\n",
     });

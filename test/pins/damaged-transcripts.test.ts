@@ -2,7 +2,7 @@
 import { cp, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type CliResult, runCliShared } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
 const CONVERSATION = ["TODO: fix the login bug in auth.ts", "TODO: write the migration of the orders table", "third"];
@@ -16,7 +16,7 @@ const DAMAGES: [string, (path: string) => Promise<void>, number][] = [
 describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
   it("is reported, set aside by the next turn, and reported until acknowledged", async () => {
     await using home = await homeOfMain(CONVERSATION);
-    const run = async (...args: string[]): Promise<CliResult> => await runCli(args, { home: home.path });
+    const run = async (...args: string[]): Promise<CliResult> => await runCliShared(args, { home: home.path });
     await run("handoff", "capture");
     const path = await transcriptOf(home);
     await damage(path);
@@ -57,7 +57,7 @@ describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
 
 it("is reported by restore when it was damaged in the archive", async () => {
   await using home = await homeOfMain(CONVERSATION);
-  const run = async (...args: string[]): Promise<CliResult> => await runCli(args, { home: home.path });
+  const run = async (...args: string[]): Promise<CliResult> => await runCliShared(args, { home: home.path });
   const name = (await transcriptOf(home)).split("/").at(-1) ?? "";
   await run("sessions", "archive", "main");
   await truncate(join(home.path, "agents/main/sessions/archive", name), 0);
@@ -71,7 +71,7 @@ it("is reported by restore when it was damaged in the archive", async () => {
 
 it("is not reported for a session that was reset, forked, compacted or never used", async () => {
   await using home = await homeOfMain([...CONVERSATION, "/new", "/compact", "fourth", "/reset"]);
-  const run = async (...args: string[]): Promise<CliResult> => await runCli(args, { home: home.path });
+  const run = async (...args: string[]): Promise<CliResult> => await runCliShared(args, { home: home.path });
   await run("sessions", "compact", "main", "--max-lines", "1");
   await run("sessions", "reset", "main");
   expect((await run("history")).code).toBe(0);
@@ -92,7 +92,7 @@ async function homeOfMain(said: readonly string[]): Promise<TemporaryFolder> {
 
 async function talk(said: readonly string[]): Promise<string> {
   const { path: home } = await temporaryFolder();
-  await runCli(["chat", "--local", "--session", "main"], { home, input: `${said.join("\n")}\n` });
+  await runCliShared(["chat", "--local", "--session", "main"], { home, input: `${said.join("\n")}\n` });
   return home;
 }
 

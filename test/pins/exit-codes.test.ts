@@ -4,7 +4,7 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { createCliHome } from "../support/cli-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCli, runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 // Concurrent, because one of them waits until a store gives up on a lock.
@@ -57,12 +57,12 @@ describe.concurrent("exit codes", () => {
     await using home = await temporaryFolder();
     const rules = [{ action: "allow" }, { action: "deny", match: { channel: "discord" } }];
     await writeFile(home.join("config.json"), JSON.stringify({ session: { sendPolicy: { rules } } }));
-    const { code, stdout, stderr } = await runCli(["config", "check"], { home: home.path });
+    const { code, stdout, stderr } = await runCliShared(["config", "check"], { home: home.path });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${home.join("config.json")} is valid\n` });
     expect(stderr).toMatch(
       /^Warning: session\.sendPolicy: rule 2 \(deny\) has no effect where rule 1 \(allow\) matches/,
     );
-    const { json } = await runCli(["config", "check", "--json"], { home: home.path });
+    const { json } = await runCliShared(["config", "check", "--json"], { home: home.path });
     expect(json()).toEqual({
       ok: true,
       sources: [{ kind: "user", path: home.join("config.json") }],
@@ -72,13 +72,13 @@ describe.concurrent("exit codes", () => {
 
   it("with clear messages for wrong input, and nothing changed", async () => {
     await using home = await createCliHome();
-    const before = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
+    const before = await runCliShared(["sessions", "show", "work", "--json"], { home: home.path });
     for (const [title, args, code, message] of cases) {
-      const result = await runCli(args, { home: home.path });
+      const result = await runCliShared(args, { home: home.path });
       expect(result.stderr, title).toMatch(message);
       expect(result, title).toMatchObject({ code, stdout: "" });
     }
-    const after = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
+    const after = await runCliShared(["sessions", "show", "work", "--json"], { home: home.path });
     expect(after.stdout).toBe(before.stdout);
   });
 
@@ -97,7 +97,7 @@ describe.concurrent("exit codes", () => {
     const database = new DatabaseSync(home.join("agents/main/agent.sqlite"));
     database.exec("PRAGMA user_version = 99");
     database.close();
-    const { code, stderr } = await runCli(["sessions", "--json"], { home: home.path });
+    const { code, stderr } = await runCliShared(["sessions", "--json"], { home: home.path });
     expect(code).toBe(1);
     expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "unsupported", retryable: false } });
   });
@@ -106,7 +106,7 @@ describe.concurrent("exit codes", () => {
     await using home = await createCliHome();
     await rm(home.join("agents/main/agent.sqlite"));
     for (const args of [["sessions"], ["sessions", "--all-agents"], ["history"], ["chat", "--local"]]) {
-      const { code, stdout, stderr } = await runCli(args, { home: home.path });
+      const { code, stdout, stderr } = await runCliShared(args, { home: home.path });
       expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: "" });
       expect(stderr).toMatch(/agent\.sqlite is missing, but .*holdfast doctor --fix/s);
     }
@@ -114,7 +114,7 @@ describe.concurrent("exit codes", () => {
 
     const asJson = { home: home.path, env: { HOLDFAST_STORE: "json" } };
     await rm(home.join("agents/main/sessions/sessions.json"));
-    const { code, stderr } = await runCli(["sessions"], asJson);
+    const { code, stderr } = await runCliShared(["sessions"], asJson);
     expect(code).toBe(1);
     expect(stderr).toMatch(/sessions\.json is missing, but /);
   });

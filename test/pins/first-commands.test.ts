@@ -2,7 +2,7 @@
 import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createCliHome } from "../support/cli-home.ts";
-import { startCliGateway, runCli, startProgram } from "../support/cli.ts";
+import { startCliGateway, runCli, runCliShared, startProgram } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const VERSION = /^\d+\.\d+\.\d+\n$/;
@@ -27,7 +27,7 @@ describe("first commands", () => {
     [["config", "path"], /config\.json\n$/],
   ])("holdfast %j", async (args, expected) => {
     await using home = await temporaryFolder();
-    const { code, stdout, stderr } = await runCli(args, { home: home.path });
+    const { code, stdout, stderr } = await runCliShared(args, { home: home.path });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(expected);
   });
@@ -45,7 +45,7 @@ describe("first commands", () => {
     [["gateway", "logs"], 3, /There is no log yet .*gateway start/s],
   ])("holdfast %j gives a hint", async (args, code, expected) => {
     await using home = await temporaryFolder();
-    const result = await runCli(args, { home: home.path });
+    const result = await runCliShared(args, { home: home.path });
     expect(result.code).toBe(code);
     expect(result.stdout).toBe("");
     expect(result.stderr).toMatch(expected);
@@ -70,7 +70,7 @@ describe("holdfast sessions", () => {
 
   it("uses the first message as title, on one line, without secrets", async () => {
     await using home = await createCliHome(["use the api key sk-ant-api03-abcdefghijklmnopqrstuvwx please"]);
-    const { stdout } = await runCli(["sessions"], { home: home.path });
+    const { stdout } = await runCliShared(["sessions"], { home: home.path });
     expect(stdout).toContain("use the api key");
     expect(stdout).not.toContain("abcdefghijklmnopqrstuvwx");
     expect(stdout.trim().split("\n")).toHaveLength(2);
@@ -78,46 +78,45 @@ describe("holdfast sessions", () => {
 
   it("lists a session whose transcript cannot be read", async () => {
     await using home = await createCliHome();
-    const { path } = (await runCli(["history", "work", "--json"], { home: home.path })).json() as { path: string };
+    const { path } = (await runCliShared(["history", "work", "--json"], { home: home.path })).json() as {
+      path: string;
+    };
     await writeFile(path, "");
-    const { code, stdout } = await runCli(["sessions"], { home: home.path });
+    const { code, stdout } = await runCliShared(["sessions"], { home: home.path });
     expect({ code, hasRow: / work/.test(stdout) }).toEqual({ code: 0, hasRow: true });
   });
 });
 
 describe("holdfast ps", () => {
-  it("shows nothing, then the gateway", async () => {
+  it("shows nothing, then the gateway, then turns of this and of other processes", async () => {
     await using home = await temporaryFolder();
     const env = { CLAUDE_CONFIG_DIR: home.join("claude") };
-    const nothing = await runCli(["ps"], { home: home.path, env });
+    const ps = async (...args: string[]) => await runCliShared(["ps", ...args], { home: home.path, env });
+    const nothing = await ps();
     expect(nothing).toMatchObject({ code: 0, stdout: "" });
     expect(nothing.stderr).toContain("Nothing is running");
+
     await using gateway = await startCliGateway(home.path);
     const { url, pid } = gateway.announced;
-    const { stdout } = await runCli(["ps"], { home: home.path, env });
-    expect(stdout).toMatch(new RegExp(`^KIND +PID +AGE +WHAT\ngateway +${pid} +just now +${url}\n$`));
-    expect((await runCli(["ps", "--json"], { home: home.path, env })).json()).toEqual({
+    expect((await ps()).stdout).toMatch(new RegExp(`^KIND +PID +AGE +WHAT\ngateway +${pid} +just now +${url}\n$`));
+    expect((await ps("--json")).json()).toEqual({
       schema: 1,
       gateway: { url, pid, version: expect.any(String) as string, startedAt: expect.any(Number) as number },
       turns: [],
       claudeCode: [],
       problems: [],
     });
-  });
-});
 
-describe("holdfast ps during a turn", () => {
-  it.each([["--local"], []])("shows the turn of `agent %s`", async (...options) => {
-    await using home = await temporaryFolder();
-    const env = { CLAUDE_CONFIG_DIR: home.join("claude") };
-    await using _gateway = await startCliGateway(home.path);
     const place = { cwd: home.path, env: { ...env, HOLDFAST_HOME: home.path } };
-    using asking = startProgram(["agent", "-m", "hang", ...options], place);
-    await expect
-      .poll(async () => (await runCli(["ps", "--json"], { home: home.path, env })).json(), { timeout: 15_000 })
-      .toMatchObject({ turns: [{ agentId: "main", sessionKey: "agent:main:main" }] });
-    asking.child.kill("SIGINT");
-    await asking.ended;
+    for (const options of [["--local"], []]) {
+      using asking = startProgram(["agent", "-m", "hang", ...options], place);
+      await expect
+        .poll(async () => (await ps("--json")).json(), { timeout: 15_000 })
+        .toMatchObject({ turns: [{ agentId: "main", sessionKey: "agent:main:main" }] });
+      asking.child.kill("SIGINT");
+      await asking.ended;
+      await expect.poll(async () => (await ps("--json")).json(), { timeout: 15_000 }).toMatchObject({ turns: [] });
+    }
   });
 });
 
@@ -146,7 +145,7 @@ describe("holdfast gateway start, restart and logs", () => {
   it("starts once, restarts with the same options, and shows the log", { timeout: 60_000 }, async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), '{"gateway": {"port": 0}}');
-    const run = async (...args: string[]) => await runCli(["gateway", ...args], { home: home.path });
+    const run = async (...args: string[]) => await runCliShared(["gateway", ...args], { home: home.path });
     await using gateway = await startCliGateway(home.path, ["--no-channels"]);
     const { url, pid } = gateway.announced;
     expect((await run("start", "--json")).json()).toEqual({ schema: 1, ok: true, url, pid, wasRunning: true });

@@ -1,7 +1,7 @@
 /** The output of the commands for a running gateway: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { startCliGateway, runCli } from "../support/cli.ts";
+import { startCliGateway, runCliShared } from "../support/cli.ts";
 import { BLOCKED, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { NUMBER, TEXT } from "../support/cli-home.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
@@ -19,7 +19,7 @@ describe("with a gateway", () => {
       pid: gateway.process.pid,
       agents: [{ id: "main", engine: "echo" }],
     });
-    const run = async (...args: string[]) => await runCli([...args, "--json"], { home: home.path });
+    const run = async (...args: string[]) => await runCliShared([...args, "--json"], { home: home.path });
 
     const answer = await run("agent", "-m", "hello", "-t", "+15550100", "--thinking", "low");
     expect(answer.code).toBe(0);
@@ -45,10 +45,10 @@ describe("with a gateway", () => {
     const token = (await readFile(home.join("gateway.token"), "utf8")).trim();
     const link = `${gateway.announced.url}/#token=${token}`;
     expect((await run("gateway", "link")).json()).toEqual({ schema: 1, url: URL, link });
-    expect((await runCli(["gateway", "link"], { home: home.path })).stdout).toBe(`${link}\n`);
+    expect((await runCliShared(["gateway", "link"], { home: home.path })).stdout).toBe(`${link}\n`);
     // Other commands do not print the token.
     for (const args of [["gateway", "status"], ["status", "--all"], ["health"]]) {
-      const { stdout, stderr } = await runCli(args, { home: home.path });
+      const { stdout, stderr } = await runCliShared(args, { home: home.path });
       expect(stdout + stderr).not.toContain(token);
     }
     expect(JSON.stringify(gateway.announced) + gateway.stderr()).not.toContain(token);
@@ -99,7 +99,7 @@ describe("a configuration that changed after the gateway started", () => {
   it("suggests a restart, and shows accounts that wait for it", async () => {
     await using home = await temporaryFolder();
     await using _gateway = await startCliGateway(home.path);
-    const run = async (...args: string[]) => await runCli(args, { home: home.path });
+    const run = async (...args: string[]) => await runCliShared(args, { home: home.path });
     expect((await run("doctor", "--json")).json()).toMatchObject({ findings: [] });
 
     const set = await run("config", "set", "channels.telegram.work.allowFrom", '["@ada"]', "--json");
@@ -133,7 +133,7 @@ describe("a configuration that changed after the gateway started", () => {
 
   it("needs no restart without a gateway", async () => {
     await using home = await temporaryFolder();
-    const { stderr } = await runCli(["config", "set", "gateway.port", "7500"], { home: home.path });
+    const { stderr } = await runCliShared(["config", "set", "gateway.port", "7500"], { home: home.path });
     expect(stderr).toBe("");
   });
 });
@@ -145,7 +145,7 @@ describe("a channel that cannot run", () => {
     await using gateway = await startCliGateway(home.path);
     await expect.poll(() => gateway.stderr(), { timeout: 10_000 }).toContain("There is no token");
     for (const args of [["health"], ["status", "--deep"]]) {
-      const { code, stdout } = await runCli(args, { home: home.path });
+      const { code, stdout } = await runCliShared(args, { home: home.path });
       expect({ args, code, times: stdout.match(/There is no token/g)?.length }).toEqual({ args, code: 5, times: 1 });
     }
   });
@@ -160,7 +160,7 @@ describe("with Telegram", () => {
     await writeFile(home.join("config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
     await using gateway = await startCliGateway(home.path);
     await expect.poll(() => gateway.stderr(), { timeout: 10_000 }).toMatch(/^Telegram: /m);
-    const run = async (...args: string[]) => await runCli([...args, "--json"], { home: home.path });
+    const run = async (...args: string[]) => await runCliShared([...args, "--json"], { home: home.path });
 
     await writeFile(home.join("note.txt"), "a file");
     const sent = await run("message", "send", "--channel", "telegram", "-t", "1001", "-m", "hi", "--media", "note.txt");

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { createCliHome, NUMBER, TEXT } from "../support/cli-home.ts";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 import { tearHandoff } from "../support/stores.ts";
 
@@ -48,7 +48,7 @@ const HANDOFF = {
 describe("holdfast handoff", () => {
   it("reports that there is no hand-off, with exit code 3 for a named one", async () => {
     await using home = await temporaryFolder();
-    const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
+    const cli = async (...args: string[]) => await runCliShared(["handoff", ...args], { home: home.path });
     expect(await cli("list")).toMatchObject({ code: 0, stdout: "", stderr: "There are no hand-offs yet.\n" });
     const shown = await cli("show", "--json");
     expect(shown).toMatchObject({ code: 3, stdout: "" });
@@ -70,7 +70,10 @@ describe("holdfast handoff", () => {
 
   it("show prints Markdown without escape codes, with entry ids", async () => {
     await using home = await createCliHome(WORDS);
-    const { code, stdout, stderr } = await runCli(["handoff", "show"], { home: home.path, env: { FORCE_COLOR: "1" } });
+    const { code, stdout, stderr } = await runCliShared(["handoff", "show"], {
+      home: home.path,
+      env: { FORCE_COLOR: "1" },
+    });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(
       /^# Hand-off: main\n\nIt .+\. Last message: \d{4}-\d\d-\d\d \d\d:\d\d\.\n\n## In progress\n/,
@@ -81,13 +84,13 @@ describe("holdfast handoff", () => {
     // oxlint-disable-next-line no-control-regex -- escape codes are what must not be there
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
 
-    const json = (await runCli(["handoff", "show", "--json"], { home: home.path })).json();
+    const json = (await runCliShared(["handoff", "show", "--json"], { home: home.path })).json();
     expect(json).toEqual({ schema: 1, handoff: HANDOFF, markdown: stdout });
   });
 
   it("captures, lists, resumes and clears", async () => {
     await using home = await createCliHome(WORDS);
-    const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
+    const cli = async (...args: string[]) => await runCliShared(["handoff", ...args], { home: home.path });
     const captured = await cli("capture");
     expect(captured.stdout).toMatch(/^Captured \d lines of window [0-9a-f]{8} \(project main, session agent:main:cli:/);
     expect((await cli("capture", "--json")).json()).toEqual({
@@ -120,7 +123,7 @@ describe("holdfast handoff", () => {
 
   it("shows, lists and clears an incomplete hand-off, and deletes its session", async () => {
     await using home = await createCliHome(WORDS);
-    const cli = async (...args: string[]) => await runCli(args, { home: home.path });
+    const cli = async (...args: string[]) => await runCliShared(args, { home: home.path });
     const { sessionKey } = (await cli("handoff", "capture", "--json")).json() as { sessionKey: string };
     const attempts = [
       ["handoff", "list"],
@@ -141,7 +144,7 @@ describe("holdfast handoff", () => {
     await using work = await temporaryFolder();
     const env = { CLAUDE_CONFIG_DIR: claude.path };
     writeNative(claude, work.path);
-    const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path, env });
+    const cli = async (...args: string[]) => await runCliShared(["handoff", ...args], { home: home.path, env });
     const { code, stdout, stderr } = await cli("show", "--session", NATIVE.slice(0, 8));
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`window \`${NATIVE.slice(0, 8)}\``);
@@ -163,8 +166,8 @@ describe("holdfast handoff", () => {
 
   it("shows and clears hand-offs while they are turned off", async () => {
     await using home = await createCliHome(WORDS);
-    await runCli(["config", "set", "handoff.enabled", "false"], { home: home.path });
-    const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
+    await runCliShared(["config", "set", "handoff.enabled", "false"], { home: home.path });
+    const cli = async (...args: string[]) => await runCliShared(["handoff", ...args], { home: home.path });
     for (const action of ["capture", "resume"]) {
       const { code, stderr } = await cli(action);
       expect(code).toBe(1);
@@ -176,7 +179,7 @@ describe("holdfast handoff", () => {
 
   it("is completed by the shell", async () => {
     await using home = await temporaryFolder();
-    const { stdout } = await runCli(["__complete", "handoff", ""], { home: home.path });
+    const { stdout } = await runCliShared(["__complete", "handoff", ""], { home: home.path });
     const words = stdout.split("\n").map((line) => line.split("\t")[0]);
     expect(words).toEqual(expect.arrayContaining(["show", "capture", "clear", "list", "resume"]));
   });

@@ -1,6 +1,6 @@
 /** Conversations as people see them, on the terminal and as Markdown. */
 import { expect, it } from "vitest";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type CliResult, runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
@@ -31,7 +31,7 @@ async function writeConversation(home: string): Promise<void> {
 }
 
 async function run(home: string, ...args: string[]): Promise<CliResult> {
-  return await runCli(args, { home });
+  return await runCliShared(args, { home });
 }
 
 function marked(draft: DraftEntry, mark: object): DraftEntry {

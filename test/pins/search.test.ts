@@ -1,6 +1,6 @@
 /** What `holdfast search` prints, and the shape of its JSON. */
 import { describe, expect, it } from "vitest";
-import { runCli, type CliResult } from "../support/cli.ts";
+import { runCliShared, type CliResult } from "../support/cli.ts";
 import { NUMBER, TEXT, TIME } from "../support/cli-home.ts";
 import { type SearchHome, SESSION, SESSION_2, answer, createSearchHome, prompt } from "../support/search-home.ts";
 
@@ -20,7 +20,7 @@ async function fill(home: SearchHome): Promise<void> {
 }
 
 async function search(home: SearchHome, ...args: string[]): Promise<CliResult> {
-  return await runCli(["search", ...args], { home: home.home, env: { CLAUDE_CONFIG_DIR: home.claudeHome } });
+  return await runCliShared(["search", ...args], { home: home.home, env: { CLAUDE_CONFIG_DIR: home.claudeHome } });
 }
 
 async function found(home: SearchHome, ...args: string[]): Promise<string[]> {

@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createCliHome } from "../support/cli-home.ts";
 import { openStore } from "../support/stores.ts";
-import { runCli } from "../support/cli.ts";
+import { runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string;
@@ -12,7 +12,7 @@ const TIME = expect.any(Number) as number;
 describe("holdfast sessions", () => {
   it("prints OpenClaw's shape with --json", async () => {
     await using home = await createCliHome();
-    const { code, json } = await runCli(["sessions", "--json", "--active", "60"], { home: home.path });
+    const { code, json } = await runCliShared(["sessions", "--json", "--active", "60"], { home: home.path });
     expect(code).toBe(0);
     expect(json()).toEqual({
       path: home.join("agents/main/agent.sqlite"),
@@ -41,10 +41,10 @@ describe("holdfast sessions", () => {
 
   it("lists the sessions of every agent with --all-agents", async () => {
     await using home = await createCliHome();
-    await runCli(["agents", "add", "other"], { home: home.path });
-    await runCli(["chat", "--local", "--agent", "other"], { home: home.path, input: "hi\n" });
+    await runCliShared(["agents", "add", "other"], { home: home.path });
+    await runCliShared(["chat", "--local", "--agent", "other"], { home: home.path, input: "hi\n" });
     await mkdir(home.join("agents/silent"));
-    const { json } = await runCli(["sessions", "--all-agents", "--json"], { home: home.path });
+    const { json } = await runCliShared(["sessions", "--all-agents", "--json"], { home: home.path });
     expect(json()).toMatchObject({
       path: "(multiple)",
       count: 2,
@@ -54,18 +54,18 @@ describe("holdfast sessions", () => {
 
   it("let the agent save its memory before a reset, and delete pending messages with the session", async () => {
     await using home = await createCliHome();
-    const { json } = await runCli(["sessions", "--json"], { home: home.path });
+    const { json } = await runCliShared(["sessions", "--json"], { home: home.path });
     const { key = "", sessionId = "" } =
       (json() as { sessions: { key: string; sessionId: string }[] }).sessions[0] ?? {};
-    expect((await runCli(["sessions", "reset", key], { home: home.path })).code).toBe(0);
-    const { stdout } = await runCli(["history", sessionId, "--all"], { home: home.path });
+    expect((await runCliShared(["sessions", "reset", key], { home: home.path })).code).toBe(0);
+    const { stdout } = await runCliShared(["history", sessionId, "--all"], { home: home.path });
     expect(stdout).toMatch(/ memory +This conversation is about to end/);
 
     const store = await openStore("sqlite", { home: home.path });
     const events = store.systemEvents;
     await events.enqueueSystemEvent(key, "rain");
     await events.enqueueSystemEvent("agent:main:main", "snow");
-    expect((await runCli(["sessions", "delete", key, "--yes"], { home: home.path })).code).toBe(0);
+    expect((await runCliShared(["sessions", "delete", key, "--yes"], { home: home.path })).code).toBe(0);
     const claim = { id: "t", epoch: 1 };
     expect((await events.drainSystemEvents(key, claim)).events).toEqual([]);
     expect((await events.drainSystemEvents("agent:main:main", claim)).events).toHaveLength(1);
@@ -74,9 +74,9 @@ describe("holdfast sessions", () => {
 
   it.each([true, false])("delete removes hand-offs too; offered: %s", async (isOn) => {
     await using home = await temporaryFolder();
-    const run = async (...args: string[]) => await runCli(args, { home: home.path });
+    const run = async (...args: string[]) => await runCliShared(args, { home: home.path });
     const words = "I'm blocked: the release fails with a missing certificate.";
-    await runCli(["chat", "--local"], { home: home.path, input: `${words}\n/label x\n` });
+    await runCliShared(["chat", "--local"], { home: home.path, input: `${words}\n/label x\n` });
     expect((await run("handoff", "capture", "--session", "x")).code).toBe(0);
     const files = async (): Promise<string[]> => {
       const names = await readdir(home.join("agents/main/handoff"), { recursive: true });
@@ -95,8 +95,8 @@ describe("holdfast sessions", () => {
 
   it("patch records a change of project", async () => {
     await using home = await temporaryFolder();
-    const run = async (...args: string[]) => await runCli(args, { home: home.path });
-    await runCli(["chat", "--local"], { home: home.path, input: "hello\n/label x\n" });
+    const run = async (...args: string[]) => await runCliShared(args, { home: home.path });
+    await runCliShared(["chat", "--local"], { home: home.path, input: "hello\n/label x\n" });
     for (const project of ["invoices", "invoices", "website"]) {
       expect((await run("sessions", "patch", "x", `project=${project}`)).code).toBe(0);
     }
@@ -114,7 +114,7 @@ describe("holdfast sessions", () => {
     await using home = await temporaryFolder();
     const store = new URL("../fixtures/openclaw/v2026.1.30/sessions.json", import.meta.url);
     await writeFile(home.join("sessions.json"), await readFile(store));
-    const { json } = await runCli(["sessions", "--json", "--store", "sessions.json"], { home: home.path });
+    const { json } = await runCliShared(["sessions", "--json", "--store", "sessions.json"], { home: home.path });
     expect(json()).toMatchObject({
       count: 1,
       sessions: [{ key: "agent:main:main", sessionId: "b083ce80-7643-4db8-b061-b135059208d6", totalTokens: 1208 }],
@@ -124,7 +124,7 @@ describe("holdfast sessions", () => {
   it("shows, patches, resets, compacts, archives, restores and deletes, with JSON each", async () => {
     await using home = await createCliHome();
     const run = async (...args: string[]) => {
-      const result = await runCli(["sessions", ...args, "--json"], { home: home.path });
+      const result = await runCliShared(["sessions", ...args, "--json"], { home: home.path });
       expect(result).toMatchObject({ code: 0 });
       return result.json();
     };
@@ -154,7 +154,7 @@ describe("holdfast sessions", () => {
       archives: [{ id: archived.archive, key, reason: "archived" }],
     });
     await writeFile(home.join("agents/main/sessions/archive/damaged.json"), "{");
-    const partly = await runCli(["sessions", "restore", "--json"], { home: home.path });
+    const partly = await runCliShared(["sessions", "restore", "--json"], { home: home.path });
     expect(partly).toMatchObject({
       code: 5,
       stderr: expect.stringContaining("cannot read the archive manifest") as string,
@@ -168,18 +168,18 @@ describe("holdfast sessions", () => {
   it("exports a conversation without its secrets", async () => {
     await using home = await temporaryFolder();
     const secret = `sk-ant-${"a1".repeat(20)}`;
-    await runCli(["chat", "--local"], { home: home.path, input: `my key is ${secret}\n/label x\n` });
+    await runCliShared(["chat", "--local"], { home: home.path, input: `my key is ${secret}\n/label x\n` });
     for (const format of ["md", "jsonl", "json"]) {
-      const { code, stdout } = await runCli(["sessions", "export", "x", "--format", format], { home: home.path });
+      const { code, stdout } = await runCliShared(["sessions", "export", "x", "--format", format], { home: home.path });
       expect(code).toBe(0);
       expect(stdout).toContain("my key is sk-ant-[redacted]");
       expect(stdout).not.toContain(secret);
     }
-    const asJson = await runCli(["sessions", "export", "x", "--json"], { home: home.path });
+    const asJson = await runCliShared(["sessions", "export", "x", "--json"], { home: home.path });
     expect(asJson.json()).toMatchObject({ entries: [{ type: "custom" }, { type: "message" }, { type: "message" }] });
-    await runCli(["sessions", "export", "x", "--json", "--output", "x.json"], { home: home.path });
+    await runCliShared(["sessions", "export", "x", "--json", "--output", "x.json"], { home: home.path });
     expect(await readFile(home.join("x.json"), "utf8")).toBe(asJson.stdout);
-    const plain = await runCli(["sessions", "export", "x", "--no-redact"], { home: home.path });
+    const plain = await runCliShared(["sessions", "export", "x", "--no-redact"], { home: home.path });
     expect(plain.stdout).toContain(secret);
   });
 });

@@ -71,7 +71,8 @@ export async function createClaudeHome(api: Pick<FakeAnthropic, "url">): Promise
     const deadline = Date.now() + timeoutMs;
     while (processes().length > 0) {
       if (Date.now() > deadline) throw new Error(`still running: ${processes().map(describeProcess).join("; ")}`);
-      await delay(20);
+      // Looking at every process of the machine takes milliseconds.
+      await delay(50);
     }
   };
   return {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { saveSession } from "../../src/claude/registry/registry.ts";
 import { CLAUDE_SAMPLES } from "./claude-samples.ts";
-import { runCli, type CliResult } from "./cli.ts";
+import { runCliShared, type CliResult } from "./cli.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "./native-home.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 
@@ -27,7 +27,7 @@ export async function createCliHome(lines: readonly string[] = TWO_WINDOWS): Pro
 
 async function talk(input: string): Promise<string> {
   const { path: home } = await temporaryFolder();
-  const { code, stderr } = await runCli(["chat", "--local"], { home, input });
+  const { code, stderr } = await runCliShared(["chat", "--local"], { home, input });
   if (code !== 0) throw new Error(stderr);
   return home;
 }
@@ -58,7 +58,7 @@ export async function createCcHome(): Promise<CcHome> {
   const ccIn: CcHome["ccIn"] = async ({ cwd = repo, home }, ...args) => {
     const claudeHome = home === undefined ? native.claudeHome : join(home, "claude");
     const env = { CLAUDE_CONFIG_DIR: claudeHome, OPENCLAW_STATE_DIR: native.openClawHome };
-    return await runCli(["cc", ...args], { home: home ?? native.home, cwd, env });
+    return await runCliShared(["cc", ...args], { home: home ?? native.home, cwd, env });
   };
   return { ...native, repo, ccIn, cc: async (...args) => await ccIn({}, ...args) };
 }

@@ -1,10 +1,11 @@
 /** The real command line from dist/: run to its end, as a gateway, or in a terminal with typed input. */
-import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+/** The program. */
+export const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
 export interface CliResult {
   code: number | null;
@@ -40,6 +41,61 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     child.on("close", resolve);
   });
   return { code, stdout, stderr, json: () => JSON.parse(stdout) as unknown };
+}
+
+export interface SharedCommand {
+  args: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  input: string;
+}
+
+export interface SharedResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const SHARED = fileURLToPath(new URL("./cli-child.ts", import.meta.url));
+let shared: ChildProcess | undefined;
+let lastShared: Promise<unknown> = Promise.resolve();
+
+/**
+ * Like `runCli`, but in a process that all tests of this worker share: for tests of a command's result, because
+ * starting a process takes ten times longer than most commands. Commands run one at a time.
+ */
+export async function runCliShared(args: readonly string[], options: SharedOptions): Promise<CliResult> {
+  const { home, cwd = home, input = "" } = options;
+  const env = { ...process.env, HOLDFAST_HOME: home, NO_COLOR: "1", ...options.env };
+  const run = lastShared.then(async () => await askShared({ args, cwd, env, input }));
+  lastShared = run.catch(() => undefined);
+  const result = await run;
+  return { ...result, json: () => JSON.parse(result.stdout) as unknown };
+}
+
+export type SharedOptions = Omit<CliOptions, "timeoutMs">;
+
+async function askShared(command: SharedCommand): Promise<SharedResult> {
+  const child = (shared ??= startShared());
+  return await new Promise((resolve, reject) => {
+    const onExit = (): void => reject(new Error(`\`holdfast ${command.args.join(" ")}\` ended the shared process`));
+    child.once("exit", onExit);
+    child.once("message", (answer: SharedResult | { problem: string }) => {
+      child.off("exit", onExit);
+      if ("problem" in answer) reject(new Error(`\`holdfast ${command.args.join(" ")}\`: ${answer.problem}`));
+      else resolve(answer);
+    });
+    child.send(command);
+  });
+}
+
+/** It ends with this worker. */
+function startShared(): ChildProcess {
+  const child = fork(SHARED, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  child.unref();
+  child.channel?.unref();
+  child.once("exit", () => (shared = undefined));
+  return child;
 }
 
 export interface CliGateway extends AsyncDisposable {

@@ -25,7 +25,7 @@ import {
   standInChannels,
 } from "./stand-ins.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import { createLiveSearch } from "../../src/compose/search.ts";
+import { createLiveSearch } from "../../src/compose/live-search.ts";
 
 export interface GatewayHome extends AsyncDisposable {
   home: string;
@@ -92,7 +92,7 @@ export async function createGatewayHome(options: GatewayHomeOptions = {}): Promi
       resets.push(key);
       return await resetSession((await agents.open(agentId)).agent, key, expected);
     },
-    draftMessage: async ({ payload, target, idempotencyKey }) => [{ idempotencyKey, target, payload }],
+    draft: async ({ payloads: [payload], target, turnId }) => [{ idempotencyKey: turnId, target, payload }],
     search,
     claude: () => (side ??= openClaudeSide({ home, config, logger })),
   };

@@ -7,7 +7,6 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
@@ -27,6 +26,7 @@ import { createMcpServer } from "../../src/mcp/create-mcp-server.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { type TestRepo, createTestRepo } from "./git-repo.ts";
 import { type NativeHome, createNativeHome } from "./native-home.ts";
+import { BIN } from "./cli.ts";
 
 export interface McpHome extends AsyncDisposable {
   native: NativeHome;
@@ -185,8 +185,6 @@ export async function say({ home, config, agentId }: Saying, ctx: MessageContext
     await turns.close();
   }
 }
-
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
 export interface McpConnection extends AsyncDisposable {
   client: Client;

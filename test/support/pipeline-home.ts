@@ -11,8 +11,9 @@ import type { Engine } from "../../src/engine/engine.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
 import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
-import { type StartedPipeline, createPipeline } from "../../src/turn/create-pipeline.ts";
+import { createPipeline } from "../../src/turn/create-pipeline.ts";
 import type {
+  Pipeline,
   AddressedMessage,
   ChannelAccount,
   AgentParts,
@@ -23,7 +24,7 @@ import type {
 import { agentParts, createAgentPool, standInChannels } from "./stand-ins.ts";
 
 export interface PipelineHome extends AsyncDisposable {
-  pipeline: StartedPipeline;
+  pipeline: Pipeline;
   channel: FakeChannel;
   parts(agentId?: string): Promise<AgentParts>;
   store(agentId?: string): Promise<Store>;

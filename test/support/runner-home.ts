@@ -107,8 +107,6 @@ export interface TestRunnerSetup {
   configDir: string;
   home: string;
   env: Record<string, string>;
-  /** History of a session that Claude Code has lost. */
-  history?: string;
   idleTimeoutMinutes?: number;
   mcpServer?: McpServerCommand;
 }
@@ -131,7 +129,7 @@ export function testRunnerParts(setup: TestRunnerSetup): RunnerParts {
     startProcess: startClaudeProcess,
     readRunning,
     markTask,
-    peekHistory: async () => setup.history,
+    peekHistory: async () => undefined,
     ...(mcpServer === undefined ? {} : { mcpServer: () => mcpServer }),
     registry: {
       saveSession: async (agentId, session) => await saveSession({ home, agentId }, session),

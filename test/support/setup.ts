@@ -1,10 +1,10 @@
 /**
  * Runs before every test file: refuses an old Node, and moves HOME and every path variable to a
- * scratch folder, so that no test can touch the user's own files.
+ * scratch folder, so that no test can touch the user's own files or use their Claude Code.
  */
-import { mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 if (Number(process.versions.node.split(".")[0]) < 24) {
   throw new Error(`The tests need Node 24 (this is ${process.version}); run them with \`npm test\`.`);
@@ -25,4 +25,9 @@ if (process.env[MARK] === undefined) {
   process.env["HOLDFAST_HOME"] = join(home, ".holdfast");
   process.env["CLAUDE_CONFIG_DIR"] = join(home, ".claude");
   delete process.env["OPENCLAW_STATE_DIR"];
+  // A decision that is not sure asks Claude Code. A test that wants that sets `claudeCode.command`.
+  const programs = join(home, "bin");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "claude"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  process.env["PATH"] = `${programs}${delimiter}${process.env["PATH"] ?? ""}`;
 }

@@ -96,6 +96,7 @@ export function createStandInPipeline(options: {
   return {
     events,
     seen,
+    start: async () => undefined,
     admit: async (message) => {
       seen.push(message);
       const agentId = message.agentId ?? config.defaultAgent;

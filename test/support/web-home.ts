@@ -13,6 +13,7 @@ import { webFolder } from "../../src/base/package.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
+import type { Environment } from "../../src/config/layout.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
 import { patchSession } from "../../src/session/patch.ts";
@@ -37,13 +38,14 @@ export interface WebHome extends AsyncDisposable {
 export async function createWebHome(
   sessions: readonly SeededSession[] = [],
   changes: Partial<HoldfastConfig> = {},
+  env: Environment = process.env,
 ): Promise<WebHome> {
   if (!existsSync(join(webFolder(), "index.html"))) throw new Error("The page is not built: run `npm run build`.");
   const folder = await temporaryFolder();
   const config: HoldfastConfig = { ...DEFAULT_CONFIG, log: { level: "silent" }, ...changes };
   await seedSessions(folder.path, config, sessions);
   const open = async (port: number): Promise<OpenedGateway> =>
-    await openGateway({ home: folder.path, config, port, channels: false, logger: silentLogger });
+    await openGateway({ home: folder.path, config, env, port, channels: false, logger: silentLogger });
   let gateway = await open(0);
   let isOpen = true;
   const stop = async (): Promise<void> => {

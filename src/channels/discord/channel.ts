@@ -5,9 +5,8 @@
  * (bots cannot list private chats), and more than 500 missed messages per channel.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import { type AccountOptions, type Channel, type ChannelRun, notConnected, singleRun } from "../channel.ts";
-import { pauseAfter } from "../intake.ts";
-import { createReceivedFiles } from "../received-files.ts";
+import { type AccountOptions, type Channel, type ChannelRun, notConnected, singleRun, pauseAfter } from "../channel.ts";
+import { createReceivedFiles } from "../files.ts";
 import { type ConnectionEvents, type DiscordConnection, connectDiscord } from "./connection.ts";
 import { openCursors } from "./cursors.ts";
 import { type Inbound, createInbound } from "./inbound.ts";
@@ -71,7 +70,6 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   };
 }
 
-/** Retries failures that may pass; throws a misconfiguration. */
 async function keepConnecting(
   options: DiscordChannelOptions,
   { host, signal }: ChannelRun,

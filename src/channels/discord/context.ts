@@ -1,7 +1,7 @@
 /** Reads a Discord message into OpenClaw's field names. Pure. */
 import type { APIMessage, APIUser } from "discord.js";
 import type { MessageContext } from "../../keys/message-context.ts";
-import { mediaPlaceholder } from "../received-files.ts";
+import { mediaPlaceholder } from "../files.ts";
 
 export type Place = { kind: "direct" } | GuildPlace;
 
@@ -23,7 +23,6 @@ export interface InboundFacts {
   accountId: string;
   commandAuthorized: boolean;
   media: readonly ReceivedMedia[];
-  /** One line for each failed download. */
   missingMedia: readonly string[];
 }
 
@@ -46,7 +45,8 @@ export function buildDiscordContext(facts: InboundFacts): MessageContext {
   const to = isDirect ? `user:${author.id}` : `channel:${message.channel_id}`;
   const text =
     message.content === "" && media.length > 0 ? mediaPlaceholder(media.map(({ type }) => type)) : message.content;
-  const untrusted = [...forwardedTexts(message), ...stickerTexts(message), ...facts.missingMedia];
+  const stickers = (message.sticker_items ?? []).map(({ name }) => `Sticker: ${name}`);
+  const untrusted = [...forwardedTexts(message), ...stickers, ...facts.missingMedia];
   return {
     Body: text,
     RawBody: text,
@@ -124,10 +124,6 @@ function forwardedTexts({ message_snapshots: snapshots = [] }: DiscordMessage): 
     .map(({ message }) => message.content)
     .filter((content) => content !== "")
     .map((content) => `Forwarded message:\n${content}`);
-}
-
-function stickerTexts({ sticker_items: stickers = [] }: DiscordMessage): string[] {
-  return stickers.map(({ name }) => `Sticker: ${name}`);
 }
 
 function senderName({ author, member }: DiscordMessage): string {

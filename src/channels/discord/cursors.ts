@@ -48,7 +48,6 @@ export async function openCursors(path: string, logger: Logger) {
   return {
     get: (channelId: string) => cursors.get(channelId),
     all: (): ReadonlyMap<string, string> => cursors,
-    /** Resolves when the channel is on disk. */
     know: async (channelId: string, firstMessageId: string): Promise<void> => {
       if (cursors.has(channelId)) return;
       // Messages after this id include the first one.
@@ -97,7 +96,6 @@ function newest(cursors: ReadonlyMap<string, string>): Record<string, string> {
 
 export interface VisibleChannel {
   id: string;
-  /** From the gateway. */
   lastMessageId: string | undefined;
 }
 

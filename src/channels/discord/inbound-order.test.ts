@@ -3,7 +3,7 @@ import { silentLogger } from "../../base/log.ts";
 import { fakeMessage, fakeUser } from "../../../test/support/fake-discord/objects.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createTestClock } from "../../../test/support/time.ts";
-import { createReceivedFiles } from "../received-files.ts";
+import { createReceivedFiles } from "../files.ts";
 import { openCursors } from "./cursors.ts";
 import type { DiscordConnection } from "./connection.ts";
 import type { DiscordMessage } from "./context.ts";

@@ -7,9 +7,14 @@
  */
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { screenSender } from "../access.ts";
-import type { AccountOptions, ChannelHost, InboundMessage, OutboundMessage } from "../channel.ts";
-import { createInboundLanes, keepTrying } from "../intake.ts";
-import { type ReceivedFiles, tooLarge } from "../received-files.ts";
+import {
+  type AccountOptions,
+  type ChannelHost,
+  type OutboundMessage,
+  createInboundLanes,
+  keepTrying,
+} from "../channel.ts";
+import { type ReceivedFiles, tooLarge } from "../files.ts";
 import type { DiscordConnection } from "./connection.ts";
 import {
   type DiscordMessage,
@@ -88,11 +93,9 @@ export function createInbound(options: InboundOptions) {
   };
 
   return {
-    /** Makes new messages wait. */
     hold: (): void => {
       waiting ??= [];
     },
-    /** Takes in missed messages, then held ones, then new ones. */
     open: (opened: DiscordConnection): void => {
       connection = opened;
       const plan = planCatchUp(cursors.all(), opened.visibleChannels());
@@ -117,12 +120,7 @@ export function createInbound(options: InboundOptions) {
 
 const DIRECT: Place = { kind: "direct" };
 
-/** Undefined for a message that is not for the agent. */
-async function prepare(
-  connection: DiscordConnection,
-  message: DiscordMessage,
-  options: InboundOptions,
-): Promise<InboundMessage | undefined> {
+async function prepare(connection: DiscordConnection, message: DiscordMessage, options: InboundOptions) {
   const { accountId, files, clock, signal, send } = options;
   if (!isFromPerson(message)) return undefined;
   const isDirect = message.guild_id === undefined;
@@ -177,11 +175,7 @@ function remember(ids: Set<string>, id: string): void {
 const MAX_FILES = 10;
 
 /** A failed download never delays its message. */
-async function fetchAttachments(
-  message: DiscordMessage,
-  files: ReceivedFiles,
-  signal: AbortSignal,
-): Promise<{ media: ReceivedMedia[]; missingMedia: string[] }> {
+async function fetchAttachments(message: DiscordMessage, files: ReceivedFiles, signal: AbortSignal) {
   const media: ReceivedMedia[] = [];
   const missingMedia: string[] = [];
   for (const attachment of message.attachments.slice(0, MAX_FILES)) {

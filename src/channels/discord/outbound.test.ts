@@ -7,9 +7,9 @@ import type { Channel } from "../channel.ts";
 
 describe("messages to Discord", () => {
   it("sends to channels, threads and people", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    const { discord } = stage;
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    const { discord } = home;
     const { general } = discord;
     const thread = discord.addThread(general, "plans");
     const sent = await channel.send({ target: target(`channel:${general.id}`), idempotencyKey: "1", text: "here" });
@@ -23,22 +23,22 @@ describe("messages to Discord", () => {
   });
 
   it("delivers once per idempotency key of any length", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    const to = target(`channel:${stage.discord.general.id}`);
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    const to = target(`channel:${home.discord.general.id}`);
     const message = { target: to, text: "once", idempotencyKey: `agent:main:${"k".repeat(200)}:1` };
     const first = await channel.send(message);
     expect(await channel.send(message)).toEqual(first);
     await channel.send({ ...message, idempotencyKey: `${message.idempotencyKey}2` });
-    expect(stage.discord.messages(stage.discord.general.id)).toHaveLength(2);
-    expect(String(stage.discord.requests.at(-1)?.body["nonce"]).length).toBeLessThanOrEqual(25);
+    expect(home.discord.messages(home.discord.general.id)).toHaveLength(2);
+    expect(String(home.discord.requests.at(-1)?.body["nonce"]).length).toBeLessThanOrEqual(25);
     expect(channel.capabilities).toMatchObject({ deduplicates: true, textLimit: 2000, threads: true });
   });
 
   it("replies, and omits the reference to a deleted message", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    const { discord } = stage;
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    const { discord } = home;
     const { general } = discord;
     const to = target(`channel:${general.id}`);
     const question = discord.say(general.id, "?", { author: ada });
@@ -62,10 +62,10 @@ describe("messages to Discord", () => {
   });
 
   it("sends files from disk and from the web with the text", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    const { discord } = stage;
-    const path = stage.folder.join("report.txt");
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    const { discord } = home;
+    const path = home.folder.join("report.txt");
     await writeFile(path, "all is well");
     const { url } = discord.upload("map.png", Buffer.from("a map"));
     await channel.send({
@@ -86,21 +86,21 @@ describe("messages to Discord", () => {
   });
 
   it("never notifies everyone", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
+    await using home = await createDiscordHome();
+    const channel = await home.start();
     await channel.send({
-      target: target(`channel:${stage.discord.general.id}`),
+      target: target(`channel:${home.discord.general.id}`),
       idempotencyKey: "1",
       text: "@everyone look",
     });
-    expect(stage.discord.requests.at(-1)?.body["allowed_mentions"]).toEqual({ parse: ["users"], replied_user: true });
+    expect(home.discord.requests.at(-1)?.body["allowed_mentions"]).toEqual({ parse: ["users"], replied_user: true });
   });
 
   it("shows typing", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    await channel.showTyping?.(target(`channel:${stage.discord.general.id}`));
-    expect(stage.discord.requests.at(-1)?.route).toBe(`POST /channels/${stage.discord.general.id}/typing`);
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    await channel.showTyping?.(target(`channel:${home.discord.general.id}`));
+    expect(home.discord.requests.at(-1)?.route).toBe(`POST /channels/${home.discord.general.id}/typing`);
   });
 
   it.each<[string, { status: number; code: number }, string, string]>([
@@ -111,29 +111,29 @@ describe("messages to Discord", () => {
     ["a message that is malformed", { status: 400, code: 50_035 }, "usage", "discord-refused"],
     ["a server error", { status: 500, code: 0 }, "unavailable", "discord-unreachable"],
   ])("recognizes %s and does not retry", async (_, { status, code }, kind, expected) => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    stage.discord.refuse(/POST .*messages/, { status, body: { code, message: "no" } });
-    const to = target(`channel:${stage.discord.general.id}`);
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    home.discord.refuse(/POST .*messages/, { status, body: { code, message: "no" } });
+    const to = target(`channel:${home.discord.general.id}`);
     const error = await failure(channel.send({ target: to, idempotencyKey: "1", text: "x" }));
     expect([error.kind, error.code]).toEqual([kind, expected]);
     expect(error.hint).toBeDefined();
-    expect(stage.discord.requests.filter(({ route }) => route.startsWith("POST"))).toHaveLength(1);
+    expect(home.discord.requests.filter(({ route }) => route.startsWith("POST"))).toHaveLength(1);
   });
 
   it("rejects impossible addresses without a request", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    const asked = stage.discord.requests.length;
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    const asked = home.discord.requests.length;
     expect(() => channel.checkTarget?.(target("general"))).toThrow("Not a Discord address");
-    expect(() => channel.checkTarget?.(target(`channel:${stage.discord.general.id}`))).not.toThrow();
-    expect(stage.discord.requests).toHaveLength(asked);
+    expect(() => channel.checkTarget?.(target(`channel:${home.discord.general.id}`))).not.toThrow();
+    expect(home.discord.requests).toHaveLength(asked);
   });
 
   it("reports at once how long Discord asks to wait", async () => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
-    stage.discord.refuse(/POST .*messages/, {
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    home.discord.refuse(/POST .*messages/, {
       status: 429,
       headers: {
         "retry-after": "120",
@@ -143,7 +143,7 @@ describe("messages to Discord", () => {
       },
       body: { message: "You are being rate limited.", retry_after: 120, global: false },
     });
-    const to = target(`channel:${stage.discord.general.id}`);
+    const to = target(`channel:${home.discord.general.id}`);
     for (const idempotencyKey of ["1", "2"]) {
       const error = await failure(channel.send({ target: to, idempotencyKey, text: "x" }));
       expect(error.kind).toBe("unavailable");
@@ -166,9 +166,9 @@ describe("messages to Discord", () => {
       "media-not-found",
     ],
   ])("refuses %s without a request", async (_, message, code) => {
-    await using stage = await createDiscordHome();
-    const channel = await stage.start();
+    await using home = await createDiscordHome();
+    const channel = await home.start();
     expect((await failure(channel.send(message))).code).toBe(code);
-    expect(stage.discord.requests.map(({ route }) => route)).toEqual(["GET /gateway/bot"]);
+    expect(home.discord.requests.map(({ route }) => route)).toEqual(["GET /gateway/bot"]);
   });
 });

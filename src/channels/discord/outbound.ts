@@ -6,9 +6,9 @@ import type { APIMessage, REST } from "discord.js";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type OutboundMessage, type MessageSender, emptyMessage } from "../channel.ts";
-import { type OutgoingFile, loadOutgoingFiles } from "../outgoing-files.ts";
+import { type OutgoingFile, loadOutgoingFiles } from "../files.ts";
 import { isSnowflake } from "./cursors.ts";
-import { discordError, isReferenceRefused } from "./errors.ts";
+import { discordError, isReferenceRefused } from "./connection.ts";
 import type { DeliveryTarget } from "../../store/queues.ts";
 
 export const DISCORD_TEXT_LIMIT = 2000;
@@ -98,12 +98,7 @@ function checkMessage({ text = "", media = [] }: OutboundMessage): void {
   if (text.trim() === "" && media.length === 0) throw emptyMessage();
 }
 
-async function post(
-  rest: REST,
-  channelId: string,
-  message: OutboundMessage,
-  files: readonly OutgoingFile[],
-): Promise<APIMessage> {
+async function post(rest: REST, channelId: string, message: OutboundMessage, files: readonly OutgoingFile[]) {
   const route = `/channels/${channelId}/messages` as const;
   const attachments = files.map(({ name, content, type }) => ({ name, data: content, contentType: type }));
   const request = { body: messageBody(message), files: attachments };

@@ -7,8 +7,8 @@ import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { isRecord, parseJson } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
-import { type Channel, alreadyStarted } from "../channel.ts";
-import { createReceivedFiles } from "../received-files.ts";
+import { type Channel, type ChannelRun, singleRun } from "../channel.ts";
+import { createReceivedFiles } from "../files.ts";
 import {
   type TelegramOptions,
   type TelegramRun,
@@ -16,15 +16,15 @@ import {
   keepIntroducingBot,
   openTelegramApi,
   startError,
+  telegramError,
+  tokenRefused,
 } from "./connection.ts";
-import { telegramError, tokenRefused } from "./errors.ts";
 import { type InboundHandler, createInboundHandler } from "./inbound.ts";
 import { parseTarget, sendToTelegram } from "./outbound.ts";
 import { poll } from "./polling.ts";
 import { lazy } from "../../base/async.ts";
 
 export interface TelegramChannel extends Channel {
-  /** Checks the webhook secret; the gateway calls it before it reads a body. */
   knowsSecret(given: string | undefined): boolean;
   /** `secretToken`: the header X-Telegram-Bot-Api-Secret-Token. `body` is raw; the gateway limits its size. */
   handleWebhook(request: { secretToken: string | undefined; body: string }): Promise<WebhookAnswer>;
@@ -34,36 +34,25 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   const { accountId, logger } = options;
   const webhookSecret = options.mode === "webhook" ? options.webhook?.secretToken : undefined;
   const pendingWebhooks = new Set<Promise<unknown>>();
-  let connecting: Promise<Connection> | undefined;
-  let connection: Connection | undefined;
-  let stopping = new AbortController();
-
+  /** Undefined until Telegram has been reached, and after the stop. */
+  let inbound: InboundHandler | undefined;
   const lazyTelegram = lazy(async () => await openTelegramApi(options.token, options.apiRoot));
+
+  const open = async ({ host, signal, closing }: ChannelRun): Promise<void> => {
+    checkOptions(options);
+    const run = { ...options, telegram: await lazyTelegram.get(), host, signal };
+    const receiving = receive(run, await connect(run), (handler) => (inbound = handler));
+    closing.defer(async () => {
+      await Promise.allSettled([receiving, ...pendingWebhooks]);
+      inbound = undefined;
+    });
+  };
 
   return {
     name: "telegram",
     accountId,
     capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false },
-    start: async (host) => {
-      if (connecting !== undefined) throw alreadyStarted("Telegram", accountId);
-      checkOptions(options);
-      stopping = new AbortController();
-      const { signal } = stopping;
-      connecting = lazyTelegram.get().then(async (telegram) => await connect({ ...options, telegram, host, signal }));
-      try {
-        connection = await connecting;
-      } catch (error) {
-        connecting = undefined;
-        throw error;
-      }
-    },
-    stop: async () => {
-      stopping.abort();
-      const closing = await connecting?.catch(() => undefined);
-      connection = undefined;
-      connecting = undefined;
-      await Promise.allSettled([closing?.close(), ...pendingWebhooks]);
-    },
+    ...singleRun("Telegram", accountId, open),
     send: async (message) => await sendToTelegram(message, await lazyTelegram.get()),
     checkTarget: (target) => void parseTarget(target),
     showTyping: async (target) => {
@@ -78,7 +67,7 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
     handleWebhook: async (request) => {
       if (webhookSecret === undefined) return { status: 503 };
       if (!isSameSecret(request.secretToken, webhookSecret)) return { status: 401 };
-      const answer = answerWebhook(request.body, connection?.inbound, logger);
+      const answer = answerWebhook(request.body, inbound, logger);
       pendingWebhooks.add(answer);
       return await answer.finally(() => pendingWebhooks.delete(answer));
     },
@@ -94,49 +83,36 @@ function checkOptions({ accountId, token, mode, webhook }: TelegramOptions): voi
   });
 }
 
-type Connection = Awaited<ReturnType<typeof connect>>;
-
-/** Throws for a misconfiguration; other failures are retried in the background until the signal. */
-async function connect(run: TelegramRun) {
-  const { accountId, host, logger, signal } = run;
-  let inbound: InboundHandler | undefined;
-
-  const receive = async (bot: User): Promise<void> => {
-    const { mediaFolder: folder, maxMediaBytes: maxBytes } = run;
-    const files = folder === undefined ? undefined : createReceivedFiles({ folder, maxBytes });
-    inbound = createInboundHandler({ ...run, bot, files });
-    const connectedText = `Telegram account ${accountId} is connected as @${bot.username ?? bot.id}`;
-    host.report({ state: "connected", text: connectedText });
-    if (run.mode === "polling") await poll({ ...run, inbound, connectedText });
-  };
-
+/** Throws for a misconfiguration. Undefined if Telegram cannot be reached now. */
+async function connect(run: TelegramRun): Promise<User | undefined> {
+  const { accountId, host, signal } = run;
   host.report({ state: "starting", text: `Telegram account ${accountId} is starting` });
-  const bot = await introduceBot(run).catch((error: unknown) => {
+  try {
+    return await introduceBot(run);
+  } catch (error) {
     const known = startError(error, run);
     if (known.kind !== "unavailable") throw known;
     if (!signal.aborted) host.report({ state: "retrying", text: known.message });
     return undefined;
-  });
-  const identified = bot === undefined ? keepIntroducingBot(run) : Promise.resolve(bot);
-  const receiving = identified
-    .then(async (known) => (known === undefined ? undefined : await receive(known)))
-    .catch((error: unknown) => {
-      logger.error("Telegram channel stopped", { error: startError(error, run) });
-      host.report({ state: "failed", text: `Telegram account ${accountId} has stopped: ${errorMessage(error)}` });
-    });
+  }
+}
 
-  return {
-    /** Undefined until Telegram has been reached, and after `close`. */
-    get inbound(): InboundHandler | undefined {
-      return inbound;
-    },
-    /** Call it after the signal; resolves when all updates in progress have ended. */
-    close: async (): Promise<void> => {
-      await receiving;
-      inbound = undefined;
-      host.report({ state: "stopped", text: `Telegram account ${accountId} is stopped` });
-    },
-  };
+/** Retries the connection in the background, if needed, and receives until the stop. */
+async function receive(run: TelegramRun, known: User | undefined, onReady: (inbound: InboundHandler) => void) {
+  const { accountId, host, logger, mediaFolder: folder, maxMediaBytes: maxBytes } = run;
+  try {
+    const bot = known ?? (await keepIntroducingBot(run));
+    if (bot === undefined) return;
+    const files = folder === undefined ? undefined : createReceivedFiles({ folder, maxBytes });
+    const inbound = createInboundHandler({ ...run, bot, files });
+    onReady(inbound);
+    const connectedText = `Telegram account ${accountId} is connected as @${bot.username ?? bot.id}`;
+    host.report({ state: "connected", text: connectedText });
+    if (run.mode === "polling") await poll({ ...run, inbound, connectedText });
+  } catch (error) {
+    logger.error("Telegram channel stopped", { error: startError(error, run) });
+    host.report({ state: "failed", text: `Telegram account ${accountId} has stopped: ${errorMessage(error)}` });
+  }
 }
 
 export interface WebhookAnswer {

@@ -4,7 +4,6 @@ import type { Document, Message, MessageOrigin, User, MessageEntity } from "gram
 import type { MessageContext } from "../../keys/message-context.ts";
 import type { AccessSender } from "../access.ts";
 
-/** Undefined for service messages, other bots and channel posts. */
 export function buildContext(
   message: Message,
   { bot, accountId }: { bot: User; accountId: string },
@@ -99,7 +98,6 @@ function originName(origin: MessageOrigin): string {
   return chat.title ?? "a chat without a title";
 }
 
-/** Text or caption, as written. */
 function ownText(message: Message): string {
   return message.text ?? message.caption ?? "";
 }
@@ -125,7 +123,6 @@ function commandText(message: Message, bot: User): string {
   return word.slice(0, -suffix.length) + text.slice(word.length);
 }
 
-/** True for a mention of the bot, a command for it, or a reply to its message. */
 function mentionsBot(message: Message, bot: User): boolean {
   if (repliedTo(message)?.from?.id === bot.id) return true;
   const text = ownText(message);
@@ -195,7 +192,6 @@ function describe(kind: string, file: TelegramFile, mimeType: string, extension:
     /** As announced by the sender's app. */
     mimeType: /^[\w.+-]+\/[\w.+-]+$/.test(file.mime_type ?? "") ? (file.mime_type ?? mimeType) : mimeType,
     bytes: file.file_size,
-    /** With the dot; letters and digits only. */
     extension: /^\.[a-z0-9]{1,10}$/.test(given) ? given : extension,
     /** Replaces missing text, in OpenClaw's form. */
     placeholder: `<media:${kind}>`,

@@ -8,11 +8,11 @@ import type { MessageContext } from "../../keys/message-context.ts";
 
 const unique = { file_unique_id: "u" };
 
-async function receive(stage: TelegramHome, mediaFolder: string | undefined, sent: Message): Promise<MessageContext> {
-  await stage.open({ mediaFolder, maxMediaBytes: 1000 }).start(stage.host);
-  stage.telegram.deliver(sent);
-  await vi.waitFor(() => expect(stage.telegram.updates.pending).toEqual([]), { timeout: 10_000, interval: 10 });
-  return stage.host.admitted[0]?.ctx ?? {};
+async function receive(home: TelegramHome, mediaFolder: string | undefined, sent: Message): Promise<MessageContext> {
+  await home.open({ mediaFolder, maxMediaBytes: 1000 }).start(home.host);
+  home.telegram.deliver(sent);
+  await vi.waitFor(() => expect(home.telegram.updates.pending).toEqual([]), { timeout: 10_000, interval: 10 });
+  return home.host.admitted[0]?.ctx ?? {};
 }
 
 async function names(folder: TemporaryFolder): Promise<string[]> {
@@ -43,66 +43,66 @@ describe("files that people send", () => {
       "application/octet-stream",
     ],
   ])("stores a %s privately, under a name made of ids", async (_kind, parts, extension, type) => {
-    await using stage = await createTelegramHome();
+    await using home = await createTelegramHome();
     await using folder = await temporaryFolder();
-    stage.telegram.addFile("f", Buffer.from("content"), "photos/file 1.jpg");
+    home.telegram.addFile("f", Buffer.from("content"), "photos/file 1.jpg");
     const sent = message(parts);
-    const ctx = await receive(stage, folder.join("media"), sent);
+    const ctx = await receive(home, folder.join("media"), sent);
     expect(ctx).toMatchObject({ MediaTypes: [type] });
     const [path = ""] = ctx.MediaPaths ?? [];
     expect(path).toMatch(new RegExp(`^${folder.join("media")}/[0-9a-f]{32}\\${extension}$`));
     expect(await readFile(path, "utf8")).toBe("content");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(JSON.stringify([ctx, stage.log])).not.toContain(stage.telegram.token);
+    expect(JSON.stringify([ctx, home.log])).not.toContain(home.telegram.token);
   });
 
   it("retries a failed download", async () => {
-    await using stage = await createTelegramHome();
+    await using home = await createTelegramHome();
     await using folder = await temporaryFolder();
-    stage.telegram.addFile("f", Buffer.from("content"));
-    stage.telegram.fail("getFile", { error_code: 500, description: "Internal Server Error" });
-    stage.telegram.fail("file", "hang-up");
-    const ctx = await receive(stage, folder.join("media"), message({ photo: [small("f")] }));
+    home.telegram.addFile("f", Buffer.from("content"));
+    home.telegram.fail("getFile", { error_code: 500, description: "Internal Server Error" });
+    home.telegram.fail("file", "hang-up");
+    const ctx = await receive(home, folder.join("media"), message({ photo: [small("f")] }));
     expect(ctx.MediaPaths).toHaveLength(1);
     expect(await names(folder)).toHaveLength(1);
   });
 
-  it.each<[string, (stage: TelegramHome) => void, Partial<{ file_size: number }>, string]>([
+  it.each<[string, (home: TelegramHome) => void, Partial<{ file_size: number }>, string]>([
     ["says it is too large", () => undefined, { file_size: 1001 }, "larger than 1000 bytes"],
     [
       "is larger than it says",
-      (stage) => stage.telegram.addFile("f", Buffer.alloc(5000)),
+      (home) => home.telegram.addFile("f", Buffer.alloc(5000)),
       { file_size: 10 },
       "could not be fetched",
     ],
     ["is gone", () => undefined, {}, "could not be fetched"],
     [
       "never arrives",
-      (stage) => {
-        stage.telegram.addFile("f", Buffer.from("content"));
-        stage.telegram.fail("file", "hang-up", "hang-up", "hang-up");
+      (home) => {
+        home.telegram.addFile("f", Buffer.from("content"));
+        home.telegram.fail("file", "hang-up", "hang-up", "hang-up");
       },
       {},
       "could not be fetched",
     ],
   ])("admits the message even if the file %s", async (_name, prepare, parts, note) => {
-    await using stage = await createTelegramHome();
+    await using home = await createTelegramHome();
     await using folder = await temporaryFolder();
-    prepare(stage);
+    prepare(home);
     const sent = message({ caption: "look", photo: [{ ...small("f"), ...parts }] });
-    const ctx = await receive(stage, folder.join("media"), sent);
+    const ctx = await receive(home, folder.join("media"), sent);
     expect(ctx.Body).toBe("look");
     expect(ctx.UntrustedContext?.[0]).toContain(note);
     expect(ctx).not.toHaveProperty("MediaPaths");
     expect(await names(folder)).toEqual([]);
-    expect(JSON.stringify(stage.log)).not.toContain(stage.telegram.token.split(":")[1]);
+    expect(JSON.stringify(home.log)).not.toContain(home.telegram.token.split(":")[1]);
   });
 
   it("does not fetch without a folder", async () => {
-    await using stage = await createTelegramHome();
-    const ctx = await receive(stage, undefined, message({ photo: [small("f")] }));
+    await using home = await createTelegramHome();
+    const ctx = await receive(home, undefined, message({ photo: [small("f")] }));
     expect(ctx.UntrustedContext?.[0]).toContain("does not store files");
-    expect(stage.telegram.calls.map(({ method }) => method)).not.toContain("getFile");
+    expect(home.telegram.calls.map(({ method }) => method)).not.toContain("getFile");
   });
 });
 

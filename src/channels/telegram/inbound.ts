@@ -6,15 +6,13 @@ import type { Message, Update, User } from "grammy/types";
 import { HoldfastError } from "../../base/errors.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { screenSender } from "../access.ts";
-import type { ReceivedFiles } from "../received-files.ts";
-import { type TelegramRun, requestSignal } from "./connection.ts";
+import type { ReceivedFiles } from "../files.ts";
+import { type TelegramRun, requestSignal, telegramError } from "./connection.ts";
 import { type InboundMedia, buildContext, findMedia, senderOf } from "./context.ts";
-import { telegramError } from "./errors.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 
 export interface InboundOptions extends TelegramRun {
   bot: User;
-  /** Undefined: files are not fetched, with a note for the agent. */
   files: ReceivedFiles | undefined;
 }
 
@@ -73,7 +71,6 @@ async function reply(message: Message, text: string, { telegram }: InboundOption
   }
 }
 
-/** The file's path and type for the context, or a note for the agent if it cannot be fetched. */
 async function fetchMedia(message: Message, options: InboundOptions): Promise<MessageContext> {
   const media = findMedia(message);
   if (media === undefined) return {};

@@ -9,9 +9,8 @@ import { basename, extname } from "node:path";
 import type { MessageEntity } from "grammy/types";
 import { HoldfastError, fileError } from "../../base/errors.ts";
 import type { OutboundMedia, OutboundMessage, SentMessage } from "../channel.ts";
-import type { TelegramApi } from "./connection.ts";
+import { type TelegramApi, refusalOf, telegramError } from "./connection.ts";
 import { GENERAL_TOPIC } from "./context.ts";
-import { refusalOf, telegramError } from "./errors.ts";
 import { printableLine } from "../../base/text.ts";
 import type { DeliveryTarget } from "../../store/queues.ts";
 
@@ -211,10 +210,7 @@ async function sizeOf(path: string): Promise<number> {
 const MARKUP =
   /^```([\w+#.-]{0,32})[^\S\n]*\n([\s\S]{0,4096}?)\n```[^\S\n]*$|`([^`\n]{1,1000})`|\*\*(?=\S)([^*\n]{1,1000}?)(?<=\S)\*\*|\[([^\][\n]{1,500})\]\((https?:\/\/[^\s()<>]{1,1000})\)/gm;
 
-/**
- * Converts an agent's Markdown (code, bold, links to web pages) into plain text with ranges, so that no text
- * can be invalid for Telegram or gain other markup. The result is never longer than the source.
- */
+/** Markdown as plain text with ranges, so that no text is invalid for Telegram. Never longer than the source. */
 export function formatMarkdown(source: string): { text: string; entities: MessageEntity[] } {
   const entities: MessageEntity[] = [];
   let text = "";

@@ -5,7 +5,7 @@ import { ADA, BOB, message } from "../../../test/support/fake-telegram/updates.t
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { InboundMessage } from "../channel.ts";
-import { createPairingStore } from "../pairing-store.ts";
+import { createPairingStore } from "../access.ts";
 
 const bodies = (admitted: readonly InboundMessage[]): unknown[] => admitted.map(({ ctx }) => ctx.Body);
 
@@ -15,11 +15,11 @@ async function eventually(check: () => void): Promise<void> {
 
 describe("polling", () => {
   it("confirms messages only after admission", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
     let release: (() => void) | undefined;
     host.before = async () => await new Promise<void>((resolve) => (release = resolve));
-    await stage.open().start(host);
+    await home.open().start(host);
     const update = telegram.say("hello");
     await eventually(() => expect(release).toBeDefined());
     // No request confirms the update during admission.
@@ -40,8 +40,8 @@ describe("polling", () => {
   });
 
   it("retries a failed update, keeps the order of its chat and does not block others", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
     let refusals = 2;
     host.before = ({ ctx }) => {
       if (ctx.Body === "one" && refusals-- > 0) throw new Error("disk full");
@@ -49,7 +49,7 @@ describe("polling", () => {
     const first = telegram.say("one");
     telegram.say("two");
     const last = telegram.say("other", { from: BOB });
-    await stage.open().start(host);
+    await home.open().start(host);
     await eventually(() => expect(telegram.updates.offset).toBe(last.update_id + 1));
     expect(bodies(host.admitted)).toEqual(["other", "one", "two"]);
     expect(host.statuses.map(({ state }) => state)).toEqual([
@@ -67,9 +67,9 @@ describe("polling", () => {
   });
 
   it("leaves unfinished updates of a killed process to the next one", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
-    const first = stage.open();
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
+    const first = home.open();
     // Its admissions never end.
     let reached = false;
     await first.start({
@@ -83,17 +83,17 @@ describe("polling", () => {
     await eventually(() => expect(reached).toBe(true));
     await first.stop();
     expect(telegram.updates.pending).toEqual([update]);
-    await stage.open().start(host);
+    await home.open().start(host);
     await eventually(() => expect(telegram.updates.pending).toEqual([]));
     expect(bodies(host.admitted)).toEqual(["important"]);
   });
 
   it("gives duplicates one address, and sorts updates", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
     const updates = ["a", "b", "c"].map((text) => telegram.say(text));
     telegram.updates.repeat(updates.toReversed());
-    await stage.open().start(host);
+    await home.open().start(host);
     await eventually(() => expect(telegram.updates.pending).toEqual([]));
     expect(bodies(host.admitted)).toEqual(["a", "b", "c"]);
     telegram.updates.repeat(updates.slice(0, 1));
@@ -102,11 +102,11 @@ describe("polling", () => {
   });
 
   it("waits in stop for pending admissions and confirms them", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
     let release: (() => void) | undefined;
     host.before = async () => await new Promise<void>((resolve) => (release = resolve));
-    const channel = stage.open();
+    const channel = home.open();
     await channel.start(host);
     telegram.say("last words");
     await eventually(() => expect(release).toBeDefined());
@@ -122,10 +122,10 @@ describe("polling", () => {
   });
 
   it("survives hang-ups, server errors and rate limits, and reports them", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
     telegram.fail("getUpdates", "hang-up", SERVER_ERROR, rateLimited(3));
-    await stage.open().start(host);
+    await home.open().start(host);
     telegram.say("still here");
     await eventually(() => expect(bodies(host.admitted)).toEqual(["still here"]));
     const retries = host.statuses.filter(({ state }) => state === "retrying").map(({ text }) => text);
@@ -135,11 +135,11 @@ describe("polling", () => {
   });
 
   it("reports that another program polls with the same token, and continues", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
-    await stage.open().start(host);
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
+    await home.open().start(host);
     await telegram.waitFor(({ method }) => method === "getUpdates");
-    const second = stage.open({ accountId: "second" });
+    const second = home.open({ accountId: "second" });
     await second.start(host);
     await eventually(() => expect(host.statuses.some(({ text }) => text.includes("Another program"))).toBe(true));
     telegram.say("who gets it?");
@@ -147,22 +147,22 @@ describe("polling", () => {
   });
 
   it("reports a webhook set by another program", async () => {
-    await using stage = await createTelegramHome();
-    stage.telegram.fail("getUpdates", {
+    await using home = await createTelegramHome();
+    home.telegram.fail("getUpdates", {
       error_code: 409,
       description: "Conflict: can't use getUpdates method while webhook is active",
     });
-    await stage.open().start(stage.host);
-    await eventually(() => expect(stage.host.statuses.at(-1)).toMatchObject({ state: "connected" }));
-    await eventually(() => expect(stage.host.statuses.some(({ text }) => text.includes("webhook"))).toBe(true));
+    await home.open().start(home.host);
+    await eventually(() => expect(home.host.statuses.at(-1)).toMatchObject({ state: "connected" }));
+    await eventually(() => expect(home.host.statuses.some(({ text }) => text.includes("webhook"))).toBe(true));
   });
 
   it("removes an old webhook", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
-    await stage.open({ mode: "webhook", webhook: { url: "https://example.org/hook", secretToken: "s" } }).start(host);
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
+    await home.open({ mode: "webhook", webhook: { url: "https://example.org/hook", secretToken: "s" } }).start(host);
     expect(telegram.webhook).toEqual({ url: "https://example.org/hook", secretToken: "s" });
-    await stage.open().start(host);
+    await home.open().start(host);
     telegram.say("hello");
     await eventually(() => expect(bodies(host.admitted)).toEqual(["hello"]));
   });
@@ -172,10 +172,10 @@ describe("starting", () => {
   it.each(["987654321:AAF-another-token-with-thirty-five-c", "no token at all", ""])(
     "refuses the token %j with a way out",
     async (token) => {
-      await using stage = await createTelegramHome();
-      const error: unknown = await stage
+      await using home = await createTelegramHome();
+      const error: unknown = await home
         .open({ token })
-        .start(stage.host)
+        .start(home.host)
         .catch((reason: unknown) => reason);
       expect(error).toMatchObject({ kind: "usage", code: "telegram-token-refused" });
       expect(error).toHaveProperty("hint", expect.stringContaining("@BotFather"));
@@ -184,49 +184,49 @@ describe("starting", () => {
   );
 
   it("does not fail while Telegram is unreachable, and connects later", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
     telegram.fail("getMe", "hang-up", SERVER_ERROR);
     telegram.say("early bird");
-    await stage.open().start(host);
+    await home.open().start(host);
     expect(host.statuses.map(({ state }) => state)).toEqual(["starting", "retrying"]);
     await eventually(() => expect(bodies(host.admitted)).toEqual(["early bird"]));
   });
 
   it("stops when the token is revoked", async () => {
-    await using stage = await createTelegramHome();
-    stage.telegram.fail("getUpdates", UNAUTHORIZED);
-    await stage.open().start(stage.host);
-    await eventually(() => expect(stage.host.statuses.at(-1)).toMatchObject({ state: "failed" }));
-    expect(stage.host.statuses.at(-1)?.text).toContain("@BotFather");
+    await using home = await createTelegramHome();
+    home.telegram.fail("getUpdates", UNAUTHORIZED);
+    await home.open().start(home.host);
+    await eventually(() => expect(home.host.statuses.at(-1)).toMatchObject({ state: "failed" }));
+    expect(home.host.statuses.at(-1)?.text).toContain("@BotFather");
   });
 
   it("refuses a webhook without an address, and a second start", async () => {
-    await using stage = await createTelegramHome();
-    await expect(stage.open({ mode: "webhook" }).start(stage.host)).rejects.toMatchObject({
+    await using home = await createTelegramHome();
+    await expect(home.open({ mode: "webhook" }).start(home.host)).rejects.toMatchObject({
       code: "telegram-webhook-missing",
     });
-    const channel = stage.open();
-    await channel.start(stage.host);
-    await expect(channel.start(stage.host)).rejects.toMatchObject({ code: "channel-started" });
+    const channel = home.open();
+    await channel.start(home.host);
+    await expect(channel.start(home.host)).rejects.toMatchObject({ code: "channel-started" });
   });
 
   it("stops while connecting", async () => {
-    await using stage = await createTelegramHome();
-    await stage.telegram[Symbol.asyncDispose]();
-    const channel = stage.open({ clock: systemClock });
-    await channel.start(stage.host);
+    await using home = await createTelegramHome();
+    await home.telegram[Symbol.asyncDispose]();
+    const channel = home.open({ clock: systemClock });
+    await channel.start(home.host);
     await channel.stop();
-    expect(stage.host.statuses.map(({ state }) => state)).toEqual(["starting", "retrying", "stopped"]);
-    expect(stage.host.statuses[1]?.text).toContain("ECONNREFUSED");
+    expect(home.host.statuses.map(({ state }) => state)).toEqual(["starting", "retrying", "stopped"]);
+    expect(home.host.statuses[1]?.text).toContain("ECONNREFUSED");
   });
 });
 
 describe("access", () => {
   it("ignores strangers, other bots and service messages, and confirms them", async () => {
-    await using stage = await createTelegramHome();
-    const { telegram, host } = stage;
-    await stage.open({ allowFrom: ["@adal"] }).start(host);
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
+    await home.open({ allowFrom: ["@adal"] }).start(host);
     telegram.say("stranger", { from: BOB });
     telegram.say("machine", { from: { ...ADA, is_bot: true } });
     telegram.deliver(message({ new_chat_members: [BOB] }));
@@ -238,16 +238,16 @@ describe("access", () => {
   });
 
   it("offers a stranger one code, and admits them once approved", async () => {
-    await using stage = await createTelegramHome();
+    await using home = await createTelegramHome();
     await using folder = await temporaryFolder();
-    const { telegram, host } = stage;
+    const { telegram, host } = home;
     const store = createPairingStore({
       folder: folder.path,
       channel: "telegram",
       accountId: "default",
       clock: systemClock,
     });
-    await stage.open({ allowFrom: [], pairing: { store, offers: true } }).start(host);
+    await home.open({ allowFrom: [], pairing: { store, offers: true } }).start(host);
     telegram.say("let me in");
     telegram.say("please");
     await eventually(() => expect(telegram.updates.pending).toEqual([]));

@@ -8,14 +8,20 @@
  */
 import type { Update } from "grammy/types";
 import { reportError } from "../../base/errors.ts";
-import { pauseAfter } from "../intake.ts";
-import { ALLOWED_UPDATES, type TelegramRun, pauseUnlessStopped, requestSignal } from "./connection.ts";
-import { isTokenRefused, refusalOf, telegramError, tokenRefused } from "./errors.ts";
+import { pauseAfter } from "../channel.ts";
+import {
+  ALLOWED_UPDATES,
+  type TelegramRun,
+  requestSignal,
+  isTokenRefused,
+  refusalOf,
+  telegramError,
+  tokenRefused,
+} from "./connection.ts";
 import type { InboundHandler } from "./inbound.ts";
 
 export interface PollerOptions extends TelegramRun {
   inbound: InboundHandler;
-  /** Reported when messages arrive again after a failure. */
   connectedText: string;
 }
 
@@ -61,10 +67,8 @@ function createState() {
     offset: 0,
     /** Handled, but not confirmed: an earlier update is not handled yet. */
     handled: new Set<number>(),
-    /** Work in progress by chat id. */
     chats: new Map<string, Promise<void>>(),
     inProgress: new Set<number>(),
-    /** Failures since the last report. */
     failed: [] as { id: number; error: unknown }[],
     failures: 0,
   };
@@ -77,10 +81,7 @@ async function fetchUpdates(offset: number, { telegram, signal }: PollerOptions)
   );
 }
 
-/**
- * Moves the offset to the first update that is not handled, and returns the error of one that failed. Does
- * not wait for slow chats: their later updates stay at Telegram.
- */
+/** Moves the offset to the first update that is not handled; returns the error of one that failed. Slow chats go on. */
 async function handleBatch(updates: readonly Update[], state: PollState, options: PollerOptions): Promise<unknown> {
   const ordered = updates.toSorted((a, b) => idOf(a) - idOf(b));
   const open = ordered.filter((update) => !state.handled.has(idOf(update)));
@@ -127,25 +128,24 @@ async function handleChat(updates: readonly Update[], state: PollState, inbound:
 /** A pause that ends early with the work. */
 async function atMost(ms: number, work: Promise<unknown>, { clock, signal }: PollerOptions): Promise<void> {
   const done = new AbortController();
-  const pause = pauseUnlessStopped(clock, ms, AbortSignal.any([signal, done.signal]));
+  const pause = clock.sleep(ms, AbortSignal.any([signal, done.signal])).catch(() => undefined);
   await Promise.race([work, pause]);
   done.abort();
 }
 
-/** False when no retry can help. */
-async function recover(error: unknown, state: PollState, options: PollerOptions): Promise<boolean> {
+async function recover(failure: unknown, state: PollState, options: PollerOptions): Promise<boolean> {
   const { accountId, clock, host, logger, signal } = options;
-  if (isTokenRefused(error)) {
+  if (isTokenRefused(failure)) {
     const refused = tokenRefused(accountId);
     logger.error("Telegram channel stopped", { error: refused });
     host.report({ state: "failed", text: `${refused.message}. ${refused.hint ?? ""}` });
     return false;
   }
   state.failures += 1;
-  const { text, pauseMs } = explain(error, state.failures);
+  const { text, pauseMs } = explain(failure, state.failures);
   logger.warn("Telegram channel retrying", { reason: text, pauseMs });
   host.report({ state: "retrying", text });
-  await pauseUnlessStopped(clock, pauseMs, signal);
+  await clock.sleep(pauseMs, signal).catch(() => undefined);
   return true;
 }
 

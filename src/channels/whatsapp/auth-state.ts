@@ -80,7 +80,6 @@ export async function openAuthState(folder: string, baileys: typeof Baileys) {
   return {
     state: { creds, keys },
     saveCreds: async (): Promise<void> => await write(CREDS, creds),
-    /** Forgets a logged-out device. */
     clear: async (): Promise<void> => {
       for (const entry of await readFolderIfPresent(folder)) {
         if (entry.isFile() && entry.name.endsWith(".json")) await remove(entry.name);

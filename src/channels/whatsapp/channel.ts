@@ -18,7 +18,7 @@ import {
   singleRun,
   stoppedWhileConnecting,
 } from "../channel.ts";
-import { createReceivedFiles } from "../received-files.ts";
+import { createReceivedFiles } from "../files.ts";
 import { type AuthState, openAuthState } from "./auth-state.ts";
 import {
   type Baileys,
@@ -40,7 +40,6 @@ import { WHATSAPP_TEXT_LIMIT, createWhatsAppSender, parseTarget } from "./outbou
 export interface WhatsAppChannelOptions extends AccountOptions {
   /** The keys of the linked device. Created if missing. */
   authFolder: string;
-  /** Default: Baileys' own. */
   makeSocket?: MakeSocket | undefined;
   /** Default: Baileys fetches and decrypts the file. */
   downloadMedia?: DownloadMedia | undefined;
@@ -52,7 +51,6 @@ export interface WhatsAppChannelOptions extends AccountOptions {
 
 export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel {
   const { accountId, allowsAddress } = options;
-  /** Set while the connection is open. */
   let connected: WhatsAppSocket | undefined;
   const recent = createRecentMessages();
   const socket = (): WhatsAppSocket => {
@@ -60,7 +58,6 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
     return connected;
   };
   const sender = createWhatsAppSender({ socket, recent, allowsAddress });
-  /** Resolves when messages can arrive; the connection is kept open until the stop. */
   const open = async ({ host, signal, closing }: ChannelRun): Promise<void> => {
     const { clock, logger, mediaFolder: folder, maxMediaBytes: maxBytes, connectTimeoutMs = 60_000 } = options;
     host.report({ state: "starting", text: "WhatsApp: connecting." });
@@ -69,18 +66,8 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
     const groupNames = createGroupNames(clock);
     const downloadMedia = options.downloadMedia ?? downloadWith(baileys, logger);
     const files = createReceivedFiles({ folder, maxBytes });
-    const { send } = sender;
-    const inbound = createInbound({
-      ...options,
-      host,
-      files,
-      baileys,
-      downloadMedia,
-      groupNames,
-      recent,
-      send,
-      signal,
-    });
+    const parts = { host, files, baileys, downloadMedia, groupNames, recent, signal };
+    const inbound = createInbound({ ...options, ...parts, send: sender.send });
     closing.defer(inbound.idle);
     const make = options.makeSocket ?? baileys.makeWASocket;
     const config = socketConfig(auth, recent, logger);

@@ -15,34 +15,34 @@ import { loadBaileys } from "./connection.ts";
 
 describe("the connection to WhatsApp", () => {
   it("shows a code to scan, stores the keys privately and reconnects with them", async () => {
-    await using stage = await createWhatsAppHome();
-    const { channel, start } = stage.create();
+    await using home = await createWhatsAppHome();
+    const { channel, start } = home.create();
     const started = start();
-    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
-    stage.whatsapp.showCode("2@abc");
-    expect(stage.statuses.at(-1)).toMatchObject({ state: "starting", loginCode: "2@abc" });
-    stage.whatsapp.pair();
-    await expect.poll(() => stage.whatsapp.made, soon).toBe(2);
-    stage.whatsapp.open();
+    await expect.poll(() => home.whatsapp.made, soon).toBe(1);
+    home.whatsapp.showCode("2@abc");
+    expect(home.statuses.at(-1)).toMatchObject({ state: "starting", loginCode: "2@abc" });
+    home.whatsapp.pair();
+    await expect.poll(() => home.whatsapp.made, soon).toBe(2);
+    home.whatsapp.open();
     await started;
-    expect(stage.statuses.at(-1)).toEqual({ state: "connected", text: "WhatsApp: connected as Agent." });
-    expect(stage.statuses.some(({ state }) => state === "retrying")).toBe(false);
-    const identity = stage.whatsapp.config.auth.creds.noiseKey;
+    expect(home.statuses.at(-1)).toEqual({ state: "connected", text: "WhatsApp: connected as Agent." });
+    expect(home.statuses.some(({ state }) => state === "retrying")).toBe(false);
+    const identity = home.whatsapp.config.auth.creds.noiseKey;
     await channel.stop();
 
-    const folder = stage.folder.join("auth");
+    const folder = home.folder.join("auth");
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
-    expect((await stat(stage.folder.join("auth", "creds.json"))).mode & 0o777).toBe(0o600);
-    await stage.start();
-    expect(stage.whatsapp.config.auth.creds.me?.name).toBe("Agent");
-    expect(Buffer.from(stage.whatsapp.config.auth.creds.noiseKey.private)).toEqual(Buffer.from(identity.private));
+    expect((await stat(home.folder.join("auth", "creds.json"))).mode & 0o777).toBe(0o600);
+    await home.start();
+    expect(home.whatsapp.config.auth.creds.me?.name).toBe("Agent");
+    expect(Buffer.from(home.whatsapp.config.auth.creds.noiseKey.private)).toEqual(Buffer.from(identity.private));
   });
 
   it("reconnects with growing pauses, and reports it", async () => {
-    await using stage = await createWhatsAppHome();
+    await using home = await createWhatsAppHome();
     const pauses: number[] = [];
     const clock = createTestClock();
-    await stage.start({
+    await home.start({
       clock: {
         now: () => clock.now(),
         sleep: async (ms) => {
@@ -51,36 +51,36 @@ describe("the connection to WhatsApp", () => {
       },
     });
     for (const [index, status] of [428, 408, 503, 500].entries()) {
-      stage.whatsapp.close(status);
-      await expect.poll(() => stage.whatsapp.made, soon).toBe(index + 2);
+      home.whatsapp.close(status);
+      await expect.poll(() => home.whatsapp.made, soon).toBe(index + 2);
     }
-    expect(stage.statuses.at(-1)?.state).toBe("retrying");
+    expect(home.statuses.at(-1)?.state).toBe("retrying");
     expect(pauses).toHaveLength(4);
     expect(pauses.toSorted((one, other) => one - other)).toEqual(pauses);
-    stage.whatsapp.open();
-    expect(stage.statuses.at(-1)?.state).toBe("connected");
-    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "back?" }));
-    await expect.poll(() => texts(stage), soon).toEqual(["back?"]);
-    stage.whatsapp.close(428);
+    home.whatsapp.open();
+    expect(home.statuses.at(-1)?.state).toBe("connected");
+    home.whatsapp.receive(home.whatsapp.message({ from: ada, text: "back?" }));
+    await expect.poll(() => texts(home), soon).toEqual(["back?"]);
+    home.whatsapp.close(428);
     await expect.poll(() => pauses.length, soon).toBe(5);
     expect(pauses.at(-1)).toBeLessThanOrEqual(1000);
   });
 
   it("forgets a logged-out device, so that the next start shows a code", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
-    const before = stage.whatsapp.config.auth.creds.noiseKey;
-    await stage.whatsapp.config.auth.keys.set({ "pre-key": { "1": before } });
-    stage.whatsapp.close(401);
-    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("failed");
-    expect(stage.statuses.at(-1)?.text).toContain("holdfast channels login");
-    expect(await readdir(stage.folder.join("auth"))).toEqual([]);
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
+    const before = home.whatsapp.config.auth.creds.noiseKey;
+    await home.whatsapp.config.auth.keys.set({ "pre-key": { "1": before } });
+    home.whatsapp.close(401);
+    await expect.poll(() => home.statuses.at(-1)?.state, soon).toBe("failed");
+    expect(home.statuses.at(-1)?.text).toContain("holdfast channels login");
+    expect(await readdir(home.folder.join("auth"))).toEqual([]);
     expect((await failure(channel.send({ target: target(ada), idempotencyKey: "1", text: "x" }))).code).toBe(
       "channel-not-connected",
     );
     await channel.stop();
-    await stage.start();
-    expect(stage.whatsapp.config.auth.creds.noiseKey).not.toEqual(before);
+    await home.start();
+    expect(home.whatsapp.config.auth.creds.noiseKey).not.toEqual(before);
   });
 
   it.each<[number, string]>([
@@ -90,52 +90,52 @@ describe("the connection to WhatsApp", () => {
     [411, "whatsapp-multi-device"],
     [440, "whatsapp-replaced"],
   ])("fails at start for %i and does not retry", async (status, code) => {
-    await using stage = await createWhatsAppHome();
-    const started = failure(stage.create().start());
-    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
-    stage.whatsapp.close(status);
+    await using home = await createWhatsAppHome();
+    const started = failure(home.create().start());
+    await expect.poll(() => home.whatsapp.made, soon).toBe(1);
+    home.whatsapp.close(status);
     const error = await started;
     expect(error.code).toBe(code);
     expect(error.hint).toBeDefined();
-    expect(stage.statuses.at(-1)?.state).toBe("failed");
-    expect(stage.whatsapp.made).toBe(1);
+    expect(home.statuses.at(-1)?.state).toBe("failed");
+    expect(home.whatsapp.made).toBe(1);
   });
 
   it("can be stopped while waiting for a scan, and during a pause", async () => {
-    await using stage = await createWhatsAppHome();
-    const waiting = stage.create();
+    await using home = await createWhatsAppHome();
+    const waiting = home.create();
     const first = failure(waiting.start());
-    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
+    await expect.poll(() => home.whatsapp.made, soon).toBe(1);
     await waiting.channel.stop();
     expect((await first).kind).toBe("interrupted");
 
-    const pausing = stage.create({ clock: { now: () => 0, sleep: neverButAborted } });
+    const pausing = home.create({ clock: { now: () => 0, sleep: neverButAborted } });
     const second = failure(pausing.start());
-    await expect.poll(() => stage.whatsapp.made, soon).toBe(2);
-    stage.whatsapp.close(503);
-    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
+    await expect.poll(() => home.whatsapp.made, soon).toBe(2);
+    home.whatsapp.close(503);
+    await expect.poll(() => home.statuses.at(-1)?.state, soon).toBe("retrying");
     await pausing.channel.stop();
     expect((await second).kind).toBe("interrupted");
   });
 
   it("stores keys with any name, and reports a damaged file", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
-    const { keys } = stage.whatsapp.config.auth;
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
+    const { keys } = home.whatsapp.config.auth;
     const id = "../../evil/1555:2";
     await keys.set({ session: { [id]: Buffer.from("ratchet"), "1": Buffer.from("x") }, "lid-mapping": { "7": "8" } });
     await keys.set({ session: { "1": null } });
     expect(Buffer.from((await keys.get("session", [id]))[id] ?? []).toString()).toBe("ratchet");
     expect(await keys.get("session", ["1"])).toEqual({});
     expect(await keys.get("lid-mapping", ["7"])).toEqual({ "7": "8" });
-    const names = await readdir(stage.folder.join("auth"));
+    const names = await readdir(home.folder.join("auth"));
     expect(names.toSorted()).toEqual(["lid-mapping-7.json", "session-..%2f..%2fevil%2f1555%3a2.json"]);
     await channel.stop();
-    await writeFile(stage.folder.join("auth", "creds.json"), '{"noiseKey":');
-    const error = await failure(stage.create().start());
+    await writeFile(home.folder.join("auth", "creds.json"), '{"noiseKey":');
+    const error = await failure(home.create().start());
     expect(error.code).toBe("whatsapp-keys-unreadable");
     expect(error.hint).toContain("backup");
-    expect(stage.statuses.at(-1)?.state).toBe("failed");
+    expect(home.statuses.at(-1)?.state).toBe("failed");
   });
 });
 

@@ -1,17 +1,15 @@
 /** Reads a WhatsApp message into OpenClaw's field names. Pure. */
 import type { WAMessage, WAContextInfo, WAMessageContent } from "baileys";
 import type { MessageContext } from "../../keys/message-context.ts";
-import { mediaPlaceholder } from "../received-files.ts";
+import { mediaPlaceholder } from "../files.ts";
 import type { Baileys } from "./connection.ts";
 
 export interface InboundFacts {
   message: WAMessage;
   content: WhatsAppContent;
-  /** The quoted message, if it has text or a file. */
   quoted: WhatsAppContent | undefined;
   sender: Sender;
   self: OwnAccount;
-  /** The group's address; undefined in a direct chat. */
   group: { jid: string; subject: string | undefined } | undefined;
   accountId: string;
   sentAt: number;
@@ -70,7 +68,6 @@ export function buildWhatsAppContext(facts: InboundFacts): MessageContext {
   };
 }
 
-/** True for a mention of the account or a reply to it. */
 function mentionsAccount({ context }: WhatsAppContent, { jids }: OwnAccount): boolean {
   const named = [...(context?.mentionedJid ?? []), ...(isReply(context) ? [context?.participant ?? ""] : [])];
   return named.some((jid) => jids.includes(plainJid(jid)));
@@ -95,7 +92,6 @@ export interface WhatsAppContent {
   text: string;
   /** The MIME type, and the size as announced by the sender. */
   media: { type: string; name: string | undefined; bytes: number } | undefined;
-  /** The quoted message and the people mentioned. */
   context: WAContextInfo | undefined;
   /** Text by other people. */
   untrusted: string[];
@@ -180,7 +176,6 @@ export function plainJid(jid: string): string {
   return jid.replace(/:\d+@/, "@").replace(/@c\.us$/, "@s.whatsapp.net");
 }
 
-/** Skips missing ones and duplicates. */
 export function plainJids(jids: readonly (string | null | undefined)[]): string[] {
   const given = jids.flatMap((jid) => (jid ? [plainJid(jid)] : []));
   return [...new Set(given)];

@@ -7,15 +7,15 @@ import { ada, eve, family, createWhatsAppHome } from "../../../test/support/fake
 import { createTestClock } from "../../../test/support/time.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
-import { createPairingStore } from "../pairing-store.ts";
+import { createPairingStore } from "../access.ts";
 
 describe("messages from WhatsApp", () => {
   it("admits a direct message", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
-    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, id: "M1", text: "hello" }));
-    await expect.poll(() => stage.admitted.length, soon).toBe(1);
-    const [message] = stage.admitted;
+    await using home = await createWhatsAppHome();
+    await home.start();
+    home.whatsapp.receive(home.whatsapp.message({ from: ada, id: "M1", text: "hello" }));
+    await expect.poll(() => home.admitted.length, soon).toBe(1);
+    const [message] = home.admitted;
     expect(message?.address).toEqual({ channel: "whatsapp", accountId: "default", chatId: ada, messageId: "M1" });
     expect(message?.ctx).toMatchObject({
       Body: "hello",
@@ -34,9 +34,9 @@ describe("messages from WhatsApp", () => {
   });
 
   it("admits a group message with subject, sender, mention and quote", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
-    const { whatsapp } = stage;
+    await using home = await createWhatsAppHome();
+    await home.start();
+    const { whatsapp } = home;
     whatsapp.subjects.set(family, "Family");
     const say = (contextInfo: WAContextInfo): void =>
       whatsapp.receive(
@@ -49,8 +49,8 @@ describe("messages from WhatsApp", () => {
     say({ mentionedJid: ["900@lid"] });
     say({ stanzaId: "Q1", participant: "15550000@s.whatsapp.net", quotedMessage: { conversation: "I said" } });
     say({ stanzaId: "Q2", participant: eve, quotedMessage: { imageMessage: { caption: "a picture" } } });
-    await expect.poll(() => stage.admitted.length, soon).toBe(3);
-    const [mention, reply, other] = stage.admitted.map(({ ctx }) => ctx);
+    await expect.poll(() => home.admitted.length, soon).toBe(3);
+    const [mention, reply, other] = home.admitted.map(({ ctx }) => ctx);
     expect(mention).toMatchObject({
       From: family,
       OriginatingTo: family,
@@ -66,24 +66,24 @@ describe("messages from WhatsApp", () => {
       ReplyToSender: "+15550000",
     });
     expect(other).toMatchObject({ WasMentioned: false, ReplyToId: "Q2", ReplyToBody: "a picture" });
-    expect(stage.admitted[0]?.address.chatId).toBe(family);
+    expect(home.admitted[0]?.address.chatId).toBe(family);
     expect(resolveInboundSessionKey(mention ?? {}, keyOptions)).toBe(`agent:main:whatsapp:group:${family}`);
     whatsapp.rename(family, "The Family");
     say({});
-    await expect.poll(() => stage.admitted.at(-1)?.ctx.GroupSubject, soon).toBe("The Family");
+    await expect.poll(() => home.admitted.at(-1)?.ctx.GroupSubject, soon).toBe("The Family");
     expect(whatsapp.metadataRequests).toEqual([family]);
   });
 
   it("identifies a person by phone number from every form of address", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
-    const { whatsapp } = stage;
+    await using home = await createWhatsAppHome();
+    await home.start();
+    const { whatsapp } = home;
     whatsapp.phones.set("555@lid", "15551111:0@s.whatsapp.net");
     whatsapp.receive(whatsapp.message({ from: "444@lid", alt: ada, text: "one" }));
     whatsapp.receive(whatsapp.message({ from: "555@lid", text: "two" }));
-    await expect.poll(() => stage.admitted.length, soon).toBe(2);
-    expect(stage.admitted.map(({ ctx }) => ctx.SenderE164)).toEqual(["+15551111", "+15551111"]);
-    expect(new Set(stage.admitted.map(({ address }) => address.chatId))).toEqual(new Set([ada]));
+    await expect.poll(() => home.admitted.length, soon).toBe(2);
+    expect(home.admitted.map(({ ctx }) => ctx.SenderE164)).toEqual(["+15551111", "+15551111"]);
+    expect(new Set(home.admitted.map(({ address }) => address.chatId))).toEqual(new Set([ada]));
   });
 
   it.each<[string, WAMessageContent, string]>([
@@ -92,23 +92,23 @@ describe("messages from WhatsApp", () => {
     ["a location", { locationMessage: { degreesLatitude: 52.5, degreesLongitude: 13.4 } }, "<location:52.5,13.4>"],
     ["a pressed button", { buttonsResponseMessage: { selectedDisplayText: "Yes" } }, "Yes"],
   ])("reads %s", async (_, content, expected) => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
-    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, content }));
-    await expect.poll(() => texts(stage), soon).toEqual([expected]);
+    await using home = await createWhatsAppHome();
+    await home.start();
+    home.whatsapp.receive(home.whatsapp.message({ from: ada, content }));
+    await expect.poll(() => texts(home), soon).toEqual([expected]);
   });
 
   it("marks a contact card as untrusted", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
+    await using home = await createWhatsAppHome();
+    await home.start();
     const contactMessage = { displayName: "Bob", vcard: "BEGIN:VCARD" };
-    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, content: { contactMessage } }));
-    await expect.poll(() => stage.admitted[0]?.ctx.UntrustedContext, soon).toEqual(["Contact Bob:\nBEGIN:VCARD"]);
+    home.whatsapp.receive(home.whatsapp.message({ from: ada, content: { contactMessage } }));
+    await expect.poll(() => home.admitted[0]?.ctx.UntrustedContext, soon).toEqual(["Contact Bob:\nBEGIN:VCARD"]);
   });
 
   it("stores files within limits, and admits the message without failed ones", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start({
+    await using home = await createWhatsAppHome();
+    await home.start({
       maxMediaBytes: 100,
       downloadMedia: async ({ key }) => {
         if (key.id === "GONE") throw new Error("410");
@@ -116,8 +116,8 @@ describe("messages from WhatsApp", () => {
       },
     });
     const send = (id: string, fileLength: number, caption?: string): void =>
-      stage.whatsapp.receive(
-        stage.whatsapp.message({
+      home.whatsapp.receive(
+        home.whatsapp.message({
           from: ada,
           id,
           content: {
@@ -130,8 +130,8 @@ describe("messages from WhatsApp", () => {
     send("BIG", 101);
     send("LIAR", 5);
     send("GONE", 5);
-    await expect.poll(() => stage.admitted.length, soon).toBe(5);
-    const [fine, bare, ...missing] = stage.admitted.map(({ ctx }) => ctx);
+    await expect.poll(() => home.admitted.length, soon).toBe(5);
+    const [fine, bare, ...missing] = home.admitted.map(({ ctx }) => ctx);
     expect([fine?.Body, bare?.Body]).toEqual(["look", "<media:image>"]);
     expect(fine?.MediaTypes).toEqual(["image/jpeg"]);
     const [path = ""] = fine?.MediaPaths ?? [];
@@ -142,13 +142,13 @@ describe("messages from WhatsApp", () => {
       expect(ctx.MediaPaths).toBeUndefined();
       expect(ctx.UntrustedContext).toEqual([expect.stringContaining("could not be fetched")]);
     }
-    expect(await readdir(stage.folder.join("media"))).toHaveLength(2);
+    expect(await readdir(home.folder.join("media"))).toHaveLength(2);
   });
 
   it("ignores itself, strangers, statuses, reactions and history", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
-    const { whatsapp } = stage;
+    await using home = await createWhatsAppHome();
+    await home.start();
+    const { whatsapp } = home;
     whatsapp.receive(whatsapp.message({ from: ada, text: "from my phone", fromMe: true }), "append");
     whatsapp.receive(whatsapp.message({ from: eve, text: "stranger" }));
     whatsapp.receive(whatsapp.message({ from: "status@broadcast", text: "status" }));
@@ -158,27 +158,27 @@ describe("messages from WhatsApp", () => {
     whatsapp.sendHistory([whatsapp.message({ from: ada, text: "years ago" })]);
     whatsapp.receive(whatsapp.message({ from: ada, text: "while you were away" }), "append");
     whatsapp.receive(whatsapp.message({ from: ada, text: "now" }));
-    await expect.poll(() => texts(stage), soon).toEqual(["while you were away", "now"]);
+    await expect.poll(() => texts(home), soon).toEqual(["while you were away", "now"]);
     expect(whatsapp.config.shouldSyncHistoryMessage?.({})).toBe(false);
   });
 
   it("admits all members of an allowed group, without commands", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start({ allowFrom: [`whatsapp:group:${family}`] });
-    stage.whatsapp.receive(stage.whatsapp.message({ from: eve, group: family, text: "hi" }));
-    await expect.poll(() => stage.admitted[0]?.ctx.CommandAuthorized, soon).toBe(false);
+    await using home = await createWhatsAppHome();
+    await home.start({ allowFrom: [`whatsapp:group:${family}`] });
+    home.whatsapp.receive(home.whatsapp.message({ from: eve, group: family, text: "hi" }));
+    await expect.poll(() => home.admitted[0]?.ctx.CommandAuthorized, soon).toBe(false);
   });
 
   it("offers a stranger a pairing code, and admits them once approved", async () => {
-    await using stage = await createWhatsAppHome();
-    const { whatsapp } = stage;
+    await using home = await createWhatsAppHome();
+    const { whatsapp } = home;
     const store = createPairingStore({
-      folder: stage.folder.join("pairing"),
+      folder: home.folder.join("pairing"),
       channel: "whatsapp",
       accountId: "default",
       clock: createTestClock(),
     });
-    await stage.start({ pairing: { store, offers: true } });
+    await home.start({ pairing: { store, offers: true } });
     whatsapp.receive(whatsapp.message({ from: eve, text: "may I?" }));
     await expect.poll(() => whatsapp.sent.length, soon).toBe(1);
     expect(whatsapp.sent[0]?.jid).toBe(eve);
@@ -186,32 +186,32 @@ describe("messages from WhatsApp", () => {
     expect(request?.id).toBe("+15552222");
     await store.approve(request?.code ?? "");
     whatsapp.receive(whatsapp.message({ from: eve, text: "and now?" }));
-    await expect.poll(() => texts(stage), soon).toEqual(["and now?"]);
+    await expect.poll(() => texts(home), soon).toEqual(["and now?"]);
   });
 
   it("retries until a message is stored, and keeps later ones in order", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
-    stage.failures.push(new HoldfastError("unavailable", "disk-full", "The disk is full."), new Error("still full"));
-    for (const text of ["one", "two"]) stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text }));
-    await expect.poll(() => texts(stage), soon).toEqual(["one", "two"]);
-    expect(stage.statuses.some(({ state, text }) => state === "retrying" && text.includes("disk is full"))).toBe(true);
-    expect(stage.statuses.at(-1)?.state).toBe("connected");
+    await using home = await createWhatsAppHome();
+    await home.start();
+    home.failures.push(new HoldfastError("unavailable", "disk-full", "The disk is full."), new Error("still full"));
+    for (const text of ["one", "two"]) home.whatsapp.receive(home.whatsapp.message({ from: ada, text }));
+    await expect.poll(() => texts(home), soon).toEqual(["one", "two"]);
+    expect(home.statuses.some(({ state, text }) => state === "retrying" && text.includes("disk is full"))).toBe(true);
+    expect(home.statuses.at(-1)?.state).toBe("connected");
   });
 
   it("loses no acknowledged message when the connection breaks", async () => {
-    await using stage = await createWhatsAppHome();
-    await stage.start();
-    stage.whatsapp.startBuffering();
-    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "confirmed" }), "append");
-    stage.whatsapp.close(428);
-    await expect.poll(() => texts(stage), soon).toEqual(["confirmed"]);
+    await using home = await createWhatsAppHome();
+    await home.start();
+    home.whatsapp.startBuffering();
+    home.whatsapp.receive(home.whatsapp.message({ from: ada, text: "confirmed" }), "append");
+    home.whatsapp.close(428);
+    await expect.poll(() => texts(home), soon).toEqual(["confirmed"]);
   });
 
   it("waits in stop until received messages are stored", async () => {
-    await using stage = await createWhatsAppHome();
+    await using home = await createWhatsAppHome();
     const admitting = Promise.withResolvers<void>();
-    const { channel } = stage.create();
+    const { channel } = home.create();
     const kept: string[] = [];
     const started = channel.start({
       admit: async ({ ctx }) => {
@@ -220,11 +220,11 @@ describe("messages from WhatsApp", () => {
       },
       report: () => undefined,
     });
-    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
-    stage.whatsapp.open();
+    await expect.poll(() => home.whatsapp.made, soon).toBe(1);
+    home.whatsapp.open();
     await started;
-    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "one" }));
-    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "two" }));
+    home.whatsapp.receive(home.whatsapp.message({ from: ada, text: "one" }));
+    home.whatsapp.receive(home.whatsapp.message({ from: ada, text: "two" }));
     let isStopped = false;
     const stopped = channel.stop().then(() => {
       isStopped = true;

@@ -8,9 +8,14 @@ import type { WAMessage } from "baileys";
 import type { Clock } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { screenSender } from "../access.ts";
-import type { AccountOptions, ChannelHost, InboundMessage, OutboundMessage } from "../channel.ts";
-import { createInboundLanes, keepTrying } from "../intake.ts";
-import { type ReceivedFiles, tooLarge } from "../received-files.ts";
+import {
+  type AccountOptions,
+  type ChannelHost,
+  type OutboundMessage,
+  createInboundLanes,
+  keepTrying,
+} from "../channel.ts";
+import { type ReceivedFiles, tooLarge } from "../files.ts";
 import type { Baileys, WhatsAppSocket } from "./connection.ts";
 import {
   type OwnAccount,
@@ -61,12 +66,7 @@ export function createInbound(options: InboundOptions) {
   };
 }
 
-/** Undefined for a message that is not for the agent. */
-async function prepare(
-  socket: WhatsAppSocket,
-  message: WAMessage,
-  options: InboundOptions,
-): Promise<InboundMessage | undefined> {
+async function prepare(socket: WhatsAppSocket, message: WAMessage, options: InboundOptions) {
   const { accountId, baileys, clock, recent, send } = options;
   const messageId = message.key.id ?? "";
   const content = readContent(message.message, baileys);
@@ -158,7 +158,6 @@ export function createGroupNames(clock: Clock) {
     dropOldest(names, MAX_GROUPS);
   };
   return {
-    /** Undefined if unknown. */
     subject: async (socket: WhatsAppSocket, jid: string): Promise<string | undefined> => {
       const known = names.get(jid);
       if (known !== undefined && Math.abs(clock.now() - known.at) < FRESH_MS) return known.subject;

@@ -6,9 +6,9 @@ import { boom, ada, eve, family, createWhatsAppHome, target } from "../../../tes
 
 describe("messages to WhatsApp", () => {
   it("sends to numbers and groups, and gives one idempotency key one id", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
-    const { whatsapp } = stage;
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
+    const { whatsapp } = home;
     const first = await channel.send({ target: target("+1 (555) 11-11"), idempotencyKey: "1", text: "hello" });
     const second = await channel.send({ target: target(`whatsapp:group:${family}`), idempotencyKey: "1", text: "all" });
     expect(second).toEqual(first);
@@ -24,18 +24,18 @@ describe("messages to WhatsApp", () => {
   });
 
   it("fetches no preview of a URL", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
     await channel.send({ target: target(ada), idempotencyKey: "1", text: "see http://127.0.0.1/secret" });
-    expect(stage.whatsapp.sent[0]?.content).toMatchObject({ linkPreview: null });
+    expect(home.whatsapp.sent[0]?.content).toMatchObject({ linkPreview: null });
   });
 
   it("quotes a remembered message of the same chat", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
-    const { whatsapp } = stage;
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
+    const { whatsapp } = home;
     whatsapp.receive(whatsapp.message({ from: ada, id: "Q1", text: "a question" }));
-    await expect.poll(() => stage.admitted.length, soon).toBe(1);
+    await expect.poll(() => home.admitted.length, soon).toBe(1);
     await channel.send({ target: target("+15551111"), idempotencyKey: "1", text: "an answer", replyToId: "Q1" });
     await channel.send({ target: target("+15551111"), idempotencyKey: "2", text: "to nothing", replyToId: "Q9" });
     await channel.send({ target: target(family), idempotencyKey: "3", text: "elsewhere", replyToId: "Q1" });
@@ -44,42 +44,42 @@ describe("messages to WhatsApp", () => {
   });
 
   it("sends files by type, with the text on the first", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
     const media = await Promise.all(
       ["photo.png", "clip.mp4", "paper.pdf"].map(async (name) => {
-        const path = stage.folder.join(name);
+        const path = home.folder.join(name);
         await writeFile(path, "bytes");
         return { kind: "file" as const, path };
       }),
     );
     await channel.send({ target: target(ada), idempotencyKey: "1", text: "see", media });
-    const [photo, clip, paper] = stage.whatsapp.sent.map(({ message }) => message.message);
+    const [photo, clip, paper] = home.whatsapp.sent.map(({ message }) => message.message);
     expect(photo?.imageMessage).toMatchObject({ caption: "see", mimetype: "image/png" });
     expect(clip?.videoMessage?.mimetype).toBe("video/mp4");
     expect(paper?.documentMessage).toMatchObject({ fileName: "paper.pdf", mimetype: "application/pdf" });
-    expect(new Set(stage.whatsapp.sent.map(({ message }) => message.key.id)).size).toBe(3);
+    expect(new Set(home.whatsapp.sent.map(({ message }) => message.key.id)).size).toBe(3);
   });
 
   it("sends a voice message after its text", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
-    const path = stage.folder.join("voice.ogg");
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
+    const path = home.folder.join("voice.ogg");
     await writeFile(path, "OggS");
     const media = [{ kind: "file" as const, path }];
     await channel.send({ target: target(ada), idempotencyKey: "1", text: "listen", media, asVoice: true });
     await channel.send({ target: target(ada), idempotencyKey: "2", media });
-    const [words, voice, sound] = stage.whatsapp.sent.map(({ message }) => message.message);
+    const [words, voice, sound] = home.whatsapp.sent.map(({ message }) => message.message);
     expect(words?.extendedTextMessage?.text).toBe("listen");
     expect(voice?.audioMessage).toMatchObject({ ptt: true, mimetype: "audio/ogg; codecs=opus" });
     expect(sound?.audioMessage).toMatchObject({ ptt: false, mimetype: "audio/ogg" });
   });
 
   it("shows typing", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
     await channel.showTyping?.(target("+15551111"));
-    expect(stage.whatsapp.presence).toEqual([{ type: "composing", jid: ada }]);
+    expect(home.whatsapp.presence).toEqual([{ type: "composing", jid: ada }]);
   });
 
   it.each<[number, string, string]>([
@@ -89,19 +89,19 @@ describe("messages to WhatsApp", () => {
     [428, "unavailable", "whatsapp-unreachable"],
     [503, "unavailable", "whatsapp-unreachable"],
   ])("recognizes failure %i", async (status, kind, code) => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
-    stage.whatsapp.failures.push(boom(status));
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
+    home.whatsapp.failures.push(boom(status));
     const error = await failure(channel.send({ target: target(family), idempotencyKey: "1", text: "x" }));
     expect([error.kind, error.code]).toEqual([kind, code]);
     expect(error.hint).toBeDefined();
-    expect(stage.whatsapp.sent).toEqual([]);
+    expect(home.whatsapp.sent).toEqual([]);
   });
 
   it("reports an unknown number, an empty message and an invalid address", async () => {
-    await using stage = await createWhatsAppHome();
-    const channel = await stage.start();
-    stage.whatsapp.absent.add(eve);
+    await using home = await createWhatsAppHome();
+    const channel = await home.start();
+    home.whatsapp.absent.add(eve);
     const codes = await Promise.all(
       [
         { target: target(eve), idempotencyKey: "1", text: "x" },

@@ -6,9 +6,8 @@ import type { AnyMessageContent, WAMessage } from "baileys";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type OutboundMessage, type MessageSender, emptyMessage } from "../channel.ts";
-import { type OutgoingFile, loadOutgoingFiles } from "../outgoing-files.ts";
-import { whatsAppError } from "./errors.ts";
-import type { WhatsAppSocket } from "./connection.ts";
+import { type OutgoingFile, loadOutgoingFiles } from "../files.ts";
+import { whatsAppError, type WhatsAppSocket } from "./connection.ts";
 import type { RecentMessages } from "./inbound.ts";
 import { phoneOf, plainJid } from "./context.ts";
 import type { DeliveryTarget } from "../../store/queues.ts";
@@ -89,20 +88,14 @@ async function sendOne(
   return sent?.key.id ?? messageId;
 }
 
-/**
- * WhatsApp needs the whole message to quote it. There is no quote for a message that is no longer
- * remembered or belongs to another chat.
- */
+/** WhatsApp needs the whole message to quote it, so only remembered messages of this chat can be quoted. */
 function quotable(message: WAMessage | undefined, jid: string): WAMessage | undefined {
   const chats = [message?.key.remoteJid, message?.key.remoteJidAlt];
   return chats.some((chat) => typeof chat === "string" && plainJid(chat) === jid) ? message : undefined;
 }
 
 /** The first file has the text as its caption, unless it is audio. */
-function contentsOf(
-  { text = "", asVoice = false }: OutboundMessage,
-  files: readonly OutgoingFile[],
-): AnyMessageContent[] {
+function contentsOf({ text = "", asVoice = false }: OutboundMessage, files: readonly OutgoingFile[]) {
   const [first] = files;
   const isCaption = first !== undefined && !first.type.startsWith("audio/");
   // `null` keeps Baileys from fetching any URL in the text for a preview.

@@ -10,13 +10,12 @@ import { nodeCrypto } from "../../base/builtin.ts";
 import { fileError, systemErrorCode } from "../../base/errors.ts";
 import { PRIVATE_FILE, temporaryPath } from "../../base/files.ts";
 import { parseJson } from "../../base/json-record.ts";
-import { type Line, MAX_LINE_BYTES, readLines } from "../../base/jsonl.ts";
+import { type Line, type ReadLinesOptions, createLineSplitter, readLines } from "../../base/jsonl.ts";
 import { redactText, redactValue } from "../../base/redact.ts";
 import { openNativeFile } from "../native/layout.ts";
 import type { ArchivePart } from "./catalogue.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-const NEWLINE = 0x0a;
 
 export type PartCopy = Awaited<ReturnType<typeof redactPart>>;
 
@@ -90,45 +89,19 @@ function redactLine(bytes: Buffer): Buffer | string {
   return redacted === JSON.stringify(value) ? bytes : redacted;
 }
 
-export interface ReadPartOptions {
-  /** The offset of the first line to return. Earlier content is unpacked and skipped. Default: 0. */
-  start?: number | undefined;
-  maxLineBytes?: number | undefined;
-}
-
 /** The unpacked lines, with offsets in the unpacked content. The caller closes the handle. */
-export async function* readPartLines(handle: FileHandle, options: ReadPartOptions = {}): AsyncGenerator<Line> {
-  const { start = 0, maxLineBytes = MAX_LINE_BYTES } = options;
-  let pieces: Buffer[] = [];
-  let offset = start;
-  let position = 0;
-
-  const collect = (bytes: Buffer): void => {
-    position += bytes.length;
-    if (position - offset > maxLineBytes) pieces = [];
-    else if (bytes.length > 0) pieces.push(bytes);
-  };
-  const finish = (terminated: boolean): Line => {
-    const oversized = position - offset > maxLineBytes;
-    const bytes = oversized ? Buffer.alloc(0) : Buffer.concat(pieces);
-    if (terminated) position += 1;
-    const line = { bytes, offset, end: position, terminated, oversized };
-    [pieces, offset] = [[], position];
-    return line;
-  };
-
+export async function* readPartLines(
+  handle: FileHandle,
+  options: Pick<ReadLinesOptions, "start" | "maxLineBytes"> = {},
+): AsyncGenerator<Line> {
+  const lines = createLineSplitter(options);
+  let toSkip = options.start ?? 0;
   for await (const chunk of unpackPart(handle)) {
-    const passed = Math.min(chunk.length, Math.max(0, start - position));
-    position += passed;
-    let from = passed;
-    for (let newline = chunk.indexOf(NEWLINE, from); newline !== -1; newline = chunk.indexOf(NEWLINE, from)) {
-      collect(chunk.subarray(from, newline));
-      yield finish(true);
-      from = newline + 1;
-    }
-    collect(chunk.subarray(from));
+    const skipped = Math.min(toSkip, chunk.length);
+    toSkip -= skipped;
+    yield* lines.push(chunk.subarray(skipped));
   }
-  if (position > offset) yield finish(false);
+  yield* lines.end();
 }
 
 /** Throws when the file is damaged; `isUnpackingError` tells that from a failing disk. */

@@ -71,7 +71,6 @@ export interface ArchiveReport {
   /** Sessions copied now, and the number whose copy was up to date. */
   copied: string[];
   unchanged: number;
-  /** Sessions that could not be copied. */
   failed: { path: string; reason: string }[];
 }
 
@@ -219,7 +218,6 @@ async function archiveSession(archiveFolder: string, session: DueSession, option
   }
 }
 
-/** Parts of the earlier copy whose originals are gone. */
 function goneParts(before: ArchiveManifest | undefined, parts: readonly ArchivePart[]): ArchivePart[] {
   const names = new Set(parts.map(({ name }) => name));
   return before?.parts.filter(({ name }) => !names.has(name)) ?? [];

@@ -35,22 +35,22 @@ const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 15);
 const OLD = NOW - 25 * DAY;
 
-async function archive(world: NativeHome, more: Partial<ArchiveOptions> = {}): Promise<ArchiveReport> {
-  await world.index.refresh();
+async function archive(home: NativeHome, more: Partial<ArchiveOptions> = {}): Promise<ArchiveReport> {
+  await home.index.refresh();
   const clock = createTestClock(NOW);
-  return await archiveNativeSessions({ ...world, daysBefore: 7, redact: false, clock, ...more });
+  return await archiveNativeSessions({ ...home, daysBefore: 7, redact: false, clock, ...more });
 }
 
-async function linesOf(world: NativeHome, letter: string): Promise<string[]> {
-  const path = (await readArchive(world.home)).get(testSessionId(letter))?.load()?.path ?? "";
+async function linesOf(home: NativeHome, letter: string): Promise<string[]> {
+  const path = (await readArchive(home.home)).get(testSessionId(letter))?.load()?.path ?? "";
   await using handle = await open(path);
   const lines: string[] = [];
   for await (const { bytes } of readPartLines(handle)) lines.push(bytes.toString("utf8"));
   return lines;
 }
 
-function archived(world: NativeHome): string[] {
-  return readdirSync(claudeLayout(world.home).archiveFolder).toSorted();
+function archived(home: NativeHome): string[] {
+  return readdirSync(claudeLayout(home.home).archiveFolder).toSorted();
 }
 
 function touch(path: string, at: number): void {
@@ -68,10 +68,10 @@ function addSubagent(transcript: string, text: string): string {
 
 describe("archiveNativeSessions", () => {
   it("copies sessions due for deletion once, and again when they have grown", async () => {
-    await using world = await createNativeHome();
-    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
-    world.session({ id: "b", cwds: [world.root], modifiedAt: NOW - 22 * DAY });
-    expect(await archive(world)).toEqual({
+    await using home = await createNativeHome();
+    const path = home.session({ id: "a", cwds: [home.root], modifiedAt: OLD });
+    home.session({ id: "b", cwds: [home.root], modifiedAt: NOW - 22 * DAY });
+    expect(await archive(home)).toEqual({
       cleanupPeriodDays: 30,
       sessions: 2,
       due: 1,
@@ -79,36 +79,36 @@ describe("archiveNativeSessions", () => {
       unchanged: 0,
       failed: [],
     });
-    expect((await linesOf(world, "a")).join("\n")).toBe(readFileSync(path, "utf8").trimEnd());
-    expect(await archive(world)).toMatchObject({ due: 1, copied: [], unchanged: 1 });
+    expect((await linesOf(home, "a")).join("\n")).toBe(readFileSync(path, "utf8").trimEnd());
+    expect(await archive(home)).toMatchObject({ due: 1, copied: [], unchanged: 1 });
     appendFileSync(path, '{"type":"tag"}\n');
     touch(path, OLD + DAY / 2);
-    expect(await archive(world)).toMatchObject({ copied: [testSessionId("a")] });
-    expect((await linesOf(world, "a")).at(-1)).toBe('{"type":"tag"}');
-    expect(archived(world)).toEqual([
+    expect(await archive(home)).toMatchObject({ copied: [testSessionId("a")] });
+    expect((await linesOf(home, "a")).at(-1)).toBe('{"type":"tag"}');
+    expect(archived(home)).toEqual([
       expect.stringMatching(/^aaaaaaaa-.*\.0\.jsonl\.zst$/),
       `${testSessionId("a")}.json`,
       "catalogue.jsonl",
     ]);
-    expect(statSync(join(claudeLayout(world.home).archiveFolder, `${testSessionId("a")}.json`)).mode & 0o777).toBe(
+    expect(statSync(join(claudeLayout(home.home).archiveFolder, `${testSessionId("a")}.json`)).mode & 0o777).toBe(
       0o600,
     );
   });
 
   it("lists a session whose original is gone, and finds it in its repo", async () => {
-    await using world = await createNativeHome();
-    const path = world.session({
+    await using home = await createNativeHome();
+    const path = home.session({
       id: "a",
-      cwds: [world.root],
+      cwds: [home.root],
       modifiedAt: OLD,
       branch: "feat/x",
       prompts: ["[openclaw:agent=kyo]\n\nhello"],
     });
-    world.session({ id: "b", cwds: [world.root], modifiedAt: NOW });
-    await archive(world);
-    expect((await discover(world.root, world)).sessions).toHaveLength(2);
+    home.session({ id: "b", cwds: [home.root], modifiedAt: NOW });
+    await archive(home);
+    expect((await discover(home.root, home)).sessions).toHaveLength(2);
     rmSync(path);
-    const { sessions, total } = await discover(world.root, { ...world, limit: 5 });
+    const { sessions, total } = await discover(home.root, { ...home, limit: 5 });
     expect(total).toBe(2);
     expect(sessions[1]).toMatchObject({
       sessionId: testSessionId("a"),
@@ -119,31 +119,31 @@ describe("archiveNativeSessions", () => {
       lastModified: new Date(OLD),
       transcriptPath: expect.stringMatching(/\.jsonl\.zst$/) as string,
     });
-    expect((await discover(undefined, { ...world, ofAgent: "kyo" })).sessions.map(({ archived }) => archived)).toEqual([
+    expect((await discover(undefined, { ...home, ofAgent: "kyo" })).sessions.map(({ archived }) => archived)).toEqual([
       true,
     ]);
-    expect((await discover(world.join("elsewhere"), world)).sessions).toEqual([]);
+    expect((await discover(home.join("elsewhere"), home)).sessions).toEqual([]);
     // The catalogue is derived: nothing is missing without it or with an outdated one.
-    const catalogue = join(claudeLayout(world.home).archiveFolder, "catalogue.jsonl");
+    const catalogue = join(claudeLayout(home.home).archiveFolder, "catalogue.jsonl");
     const text = readFileSync(catalogue, "utf8");
     for (const content of ["", "{torn", text.replaceAll(/"stamp":"[0-9a-f]+"/g, '"stamp":"0000000000000000"')]) {
       writeFileSync(catalogue, content);
-      expect((await readArchive(world.home)).get(testSessionId("a"))?.modifiedAt).toBe(OLD);
+      expect((await readArchive(home.home)).get(testSessionId("a"))?.modifiedAt).toBe(OLD);
     }
   });
 
   it("keeps subagents, also those deleted before the transcript grew", async () => {
-    await using world = await createNativeHome();
-    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: NOW });
+    await using home = await createNativeHome();
+    const path = home.session({ id: "a", cwds: [home.root], modifiedAt: NOW });
     const subagent = addSubagent(path, '{"type":"user"}\n');
     touch(subagent, OLD);
-    expect((await archive(world)).copied).toHaveLength(1);
+    expect((await archive(home)).copied).toHaveLength(1);
     rmSync(dirname(dirname(subagent)), { recursive: true });
     appendFileSync(path, '{"type":"tag"}\n');
     touch(path, OLD);
-    expect((await archive(world)).copied).toHaveLength(1);
-    const to = world.join("restored");
-    const { files, nativeFolder } = await restoreNativeSession(testSessionId("a"), { ...world, to });
+    expect((await archive(home)).copied).toHaveLength(1);
+    const to = home.join("restored");
+    const { files, nativeFolder } = await restoreNativeSession(testSessionId("a"), { ...home, to });
     expect(files.map((file) => file.slice(to.length + 1))).toEqual([
       `${testSessionId("a")}.jsonl`,
       `${testSessionId("a")}/subagents/agent-a1.jsonl`,
@@ -155,79 +155,79 @@ describe("archiveNativeSessions", () => {
   });
 
   it("keeps long tool output outside the transcript", async () => {
-    await using world = await createNativeHome();
-    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    await using home = await createNativeHome();
+    const path = home.session({ id: "a", cwds: [home.root], modifiedAt: OLD });
     const folder = join(dirname(path), basename(path, ".jsonl"), "tool-results");
     mkdirSync(folder, { recursive: true });
     const output = Buffer.from("line\r\n\u0000 no JSON\nthe end");
     writeFileSync(join(folder, "toolu_01.txt"), output);
-    symlinkSync(world.join("elsewhere"), join(folder, "link.txt"));
-    await archive(world);
-    const { files } = await restoreNativeSession(testSessionId("a"), { ...world, to: world.join("restored") });
-    expect(files.slice(1)).toEqual([world.join("restored", testSessionId("a"), "tool-results", "toolu_01.txt")]);
+    symlinkSync(home.join("elsewhere"), join(folder, "link.txt"));
+    await archive(home);
+    const { files } = await restoreNativeSession(testSessionId("a"), { ...home, to: home.join("restored") });
+    expect(files.slice(1)).toEqual([home.join("restored", testSessionId("a"), "tool-results", "toolu_01.txt")]);
     expect(readFileSync(files[1] ?? "")).toEqual(output);
   });
 
   it("does not replace a longer copy with a shorter transcript", async () => {
-    await using world = await createNativeHome();
-    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    await using home = await createNativeHome();
+    const path = home.session({ id: "a", cwds: [home.root], modifiedAt: OLD });
     const whole = readFileSync(path, "utf8").trimEnd();
-    await archive(world);
+    await archive(home);
     truncateSync(path, 10);
     touch(path, OLD);
-    expect((await archive(world)).failed).toMatchObject([
+    expect((await archive(home)).failed).toMatchObject([
       { path, reason: expect.stringContaining("shorter") as string },
     ]);
-    expect((await linesOf(world, "a")).join("\n")).toBe(whole);
+    expect((await linesOf(home, "a")).join("\n")).toBe(whole);
   });
 
   it("redacts lines and facts on request, and keeps other lines unchanged", async () => {
-    await using world = await createNativeHome();
+    await using home = await createNativeHome();
     const secret = `sk-ant-${"a1B2".repeat(8)}`;
-    const path = world.session({ id: "a", cwds: [world.root], prompts: [`use ${secret}`] });
+    const path = home.session({ id: "a", cwds: [home.root], prompts: [`use ${secret}`] });
     appendFileSync(path, `{ "odd":   1.50 }\nnot json ${secret}\n{"torn`);
     touch(path, OLD);
-    await archive(world);
-    expect((await linesOf(world, "a")).join("\n")).toContain(secret);
-    expect((await archive(world, { redact: true })).copied).toHaveLength(1);
-    const lines = await linesOf(world, "a");
+    await archive(home);
+    expect((await linesOf(home, "a")).join("\n")).toContain(secret);
+    expect((await archive(home, { redact: true })).copied).toHaveLength(1);
+    const lines = await linesOf(home, "a");
     expect(lines.join("\n")).not.toContain(secret);
     expect(lines.slice(-3)).toEqual(['{ "odd":   1.50 }', "not json sk-ant-[redacted]", '{"torn']);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ message: { content: "use sk-ant-[redacted]" } });
-    const { archiveFolder } = claudeLayout(world.home);
-    for (const name of archived(world).filter((one) => !one.endsWith(".zst"))) {
+    const { archiveFolder } = claudeLayout(home.home);
+    for (const name of archived(home).filter((one) => !one.endsWith(".zst"))) {
       expect(readFileSync(join(archiveFolder, name), "utf8")).not.toContain(secret);
     }
   });
 
   it("redacts copies of deleted files too", async () => {
-    await using world = await createNativeHome();
+    await using home = await createNativeHome();
     const secret = `sk-ant-${"a1B2".repeat(8)}`;
-    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    const path = home.session({ id: "a", cwds: [home.root], modifiedAt: OLD });
     const subagent = addSubagent(path, `{"type":"user","text":"${secret}"}\n`);
-    await archive(world);
+    await archive(home);
     rmSync(dirname(dirname(subagent)), { recursive: true });
-    expect((await archive(world, { redact: true })).copied).toHaveLength(1);
-    const first = await restoreNativeSession(testSessionId("a"), { ...world, to: world.join("redacted") });
+    expect((await archive(home, { redact: true })).copied).toHaveLength(1);
+    const first = await restoreNativeSession(testSessionId("a"), { ...home, to: home.join("redacted") });
     expect(first).toMatchObject({ redacted: true, files: { length: 3 } });
     expect(readFileSync(first.files[1] ?? "", "utf8")).toBe('{"type":"user","text":"sk-ant-[redacted]"}\n');
-    expect(archived(world).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
+    expect(archived(home).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
     // The copy stays redacted, and the manifest says so.
-    expect((await archive(world)).copied).toHaveLength(1);
-    const second = await restoreNativeSession(testSessionId("a"), { ...world, to: world.join("mixed") });
+    expect((await archive(home)).copied).toHaveLength(1);
+    const second = await restoreNativeSession(testSessionId("a"), { ...home, to: home.join("mixed") });
     expect(second).toMatchObject({ redacted: true });
     expect(readFileSync(second.files[1] ?? "", "utf8")).not.toContain(secret);
   });
 
   it("writes nothing into Claude Code's folder", async () => {
-    await using world = await createNativeHome();
-    world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
-    const names = () => readdirSync(world.claudeHome, { recursive: true }).map(String).toSorted();
+    await using home = await createNativeHome();
+    home.session({ id: "a", cwds: [home.root], modifiedAt: OLD });
+    const names = () => readdirSync(home.claudeHome, { recursive: true }).map(String).toSorted();
     const before = names();
-    await archive(world, { daysBefore: Number.POSITIVE_INFINITY });
+    await archive(home, { daysBefore: Number.POSITIVE_INFINITY });
     expect(names()).toEqual(before);
     await expect(
-      restoreNativeSession(testSessionId("a"), { ...world, to: join(world.claudeHome, "projects") }),
+      restoreNativeSession(testSessionId("a"), { ...home, to: join(home.claudeHome, "projects") }),
     ).rejects.toMatchObject({ code: "restore-into-claude" });
   });
 });
@@ -248,63 +248,63 @@ describe("parallel and killed archive runs", () => {
     if (report.failed.length > 0) throw new Error(JSON.stringify(report.failed));
     index.close();
   `;
-  const run = async (world: NativeHome, step: number): Promise<unknown[]> => {
-    const args = ["--input-type=module", "-e", script, world.claudeHome, world.home, String(step)];
+  const run = async (home: NativeHome, step: number): Promise<unknown[]> => {
+    const args = ["--input-type=module", "-e", script, home.claudeHome, home.home, String(step)];
     return await once(spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] }), "exit");
   };
 
   it("leave the old copy or the new one, wherever they are killed", async () => {
-    await using world = await createNativeHome();
-    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    await using home = await createNativeHome();
+    const path = home.session({ id: "a", cwds: [home.root], modifiedAt: OLD });
     addSubagent(path, '{"type":"user"}\n');
-    await archive(world);
+    await archive(home);
     let finished = false;
     let kills = 0;
     for (let step = 1; !finished; step++) {
-      const before = (await linesOf(world, "a")).join("\n");
+      const before = (await linesOf(home, "a")).join("\n");
       appendFileSync(path, `{"type":"tag","tag":"${step}"}\n`);
       const after = readFileSync(path, "utf8").trimEnd();
-      const [code] = await run(world, step);
+      const [code] = await run(home, step);
       finished = code === 0;
       if (!finished) kills += 1;
-      const now = (await linesOf(world, "a")).join("\n");
+      const now = (await linesOf(home, "a")).join("\n");
       expect(finished ? [after] : [before, after]).toContain(now);
-      expect((await readArchive(world.home)).get(testSessionId("a"))?.load()?.sessionId).toBe(testSessionId("a"));
+      expect((await readArchive(home.home)).get(testSessionId("a"))?.load()?.sessionId).toBe(testSessionId("a"));
     }
     expect(kills).toBeGreaterThan(5);
     // No leftovers of the killed runs remain.
-    expect(archived(world).filter((name) => name.endsWith(".tmp"))).toEqual([]);
-    expect(archived(world).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
+    expect(archived(home).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    expect(archived(home).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
   });
 
   it("may run at the same time", async () => {
-    await using world = await createNativeHome();
-    for (const id of "abcdef") world.session({ id, cwds: [world.root], modifiedAt: OLD });
-    expect(await Promise.all([run(world, 0), run(world, 0)])).toEqual([
+    await using home = await createNativeHome();
+    for (const id of "abcdef") home.session({ id, cwds: [home.root], modifiedAt: OLD });
+    expect(await Promise.all([run(home, 0), run(home, 0)])).toEqual([
       [0, null],
       [0, null],
     ]);
-    expect([...(await readArchive(world.home)).keys()]).toHaveLength(6);
-    expect(archived(world)).toHaveLength(13);
-    for (const id of "abcdef") expect(await linesOf(world, id)).toHaveLength(2);
+    expect([...(await readArchive(home.home)).keys()]).toHaveLength(6);
+    expect(archived(home)).toHaveLength(13);
+    for (const id of "abcdef") expect(await linesOf(home, id)).toHaveLength(2);
   });
 });
 
 describe("restoreNativeSession", () => {
   it("overwrites nothing, and restores nothing from a damaged copy", async () => {
-    await using world = await createNativeHome();
-    world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
-    await archive(world);
-    const options = { ...world, to: world.join("here") };
+    await using home = await createNativeHome();
+    home.session({ id: "a", cwds: [home.root], modifiedAt: OLD });
+    await archive(home);
+    const options = { ...home, to: home.join("here") };
     await restoreNativeSession(testSessionId("a"), options);
     await expect(restoreNativeSession(testSessionId("a"), options)).rejects.toMatchObject({ code: "file-exists" });
-    const { archiveFolder } = claudeLayout(world.home);
-    const part = join(archiveFolder, archived(world).find((name) => name.endsWith(".zst")) ?? "");
+    const { archiveFolder } = claudeLayout(home.home);
+    const part = join(archiveFolder, archived(home).find((name) => name.endsWith(".zst")) ?? "");
     const bytes = readFileSync(part);
     writeFileSync(part, bytes.subarray(0, bytes.length - 20));
-    const elsewhere = { ...world, to: world.join("there") };
+    const elsewhere = { ...home, to: home.join("there") };
     await expect(restoreNativeSession(testSessionId("a"), elsewhere)).rejects.toMatchObject({ kind: "corrupt" });
-    expect(readdirSync(world.join("there"))).toEqual([]);
+    expect(readdirSync(home.join("there"))).toEqual([]);
     await expect(restoreNativeSession("../x", elsewhere)).rejects.toMatchObject({ code: "archive-not-found" });
   });
 
@@ -331,9 +331,9 @@ describe("restoreNativeSession", () => {
 
 describe("readCleanupPeriodDays", () => {
   it("reads one number from the settings, with a default for anything else", async () => {
-    await using world = await createNativeHome();
-    const settings = join(world.claudeHome, "settings.json");
-    expect(await readCleanupPeriodDays(world.claudeHome)).toBe(30);
+    await using home = await createNativeHome();
+    const settings = join(home.claudeHome, "settings.json");
+    expect(await readCleanupPeriodDays(home.claudeHome)).toBe(30);
     const cases: [string, number][] = [
       ['{\n  "env": { "cleanupPeriodDays": 3, "KEY": "x" },\n  "cleanupPeriodDays": 90\n}\n', 90],
       ['{"cleanupPeriodDays":0}', 0],
@@ -345,7 +345,7 @@ describe("readCleanupPeriodDays", () => {
     ];
     for (const [text, days] of cases) {
       writeFileSync(settings, text);
-      expect(await readCleanupPeriodDays(world.claudeHome)).toBe(days);
+      expect(await readCleanupPeriodDays(home.claudeHome)).toBe(days);
     }
   });
 });

@@ -104,7 +104,6 @@ function loadFacts(archiveFolder: string, sessionId: string): IndexedSession | u
 export interface ArchiveManifest {
   version: 1;
   sessionId: string;
-  /** The name of the session's project folder. */
   folder: string;
   /** ISO. */
   archivedAt: string;
@@ -118,7 +117,6 @@ export interface ArchiveManifest {
 }
 
 export interface ArchivePart {
-  /** The name in the archive. */
   file: string;
   /** The path in the project folder: `<id>.jsonl`, `<id>/subagents/…` or `<id>/tool-results/…`. */
   name: string;
@@ -146,7 +144,6 @@ export function partOwner(name: string): { sessionId: string; stamp: string } | 
   return sessionId === undefined || stamp === undefined ? undefined : { sessionId, stamp };
 }
 
-/** Undefined when the manifest is missing or unusable. */
 export function loadManifest(archiveFolder: string, sessionId: string): ArchiveManifest | undefined {
   try {
     const manifest = parseManifest(readFileSync(join(archiveFolder, manifestName(sessionId)), "utf8"));

@@ -39,7 +39,6 @@ export interface DiscoverOptions {
   /** The calling agent: its sessions are `this-agent`. */
   agentId?: string | undefined;
   maxBudgetUsd?: number | undefined;
-  /** Only sessions of this agent. */
   ofAgent?: string | undefined;
   onlyRunning?: boolean | undefined;
   /** Only sessions that changed since then, in ms. Running sessions are always included. */
@@ -52,7 +51,6 @@ export interface DiscoverOptions {
 
 export interface Discovery extends DiscoveryFacts {
   sessions: DiscoveredSession[];
-  /** The number of sessions, whatever the limit. */
   total: number;
 }
 
@@ -65,7 +63,6 @@ interface DiscoveryFacts {
   activeCount: number;
   /** The main worktree, or the requested folder. Undefined for all repos. */
   repoPath?: string | undefined;
-  /** Registries that could not be read. */
   problems: RegistryProblem[];
   refreshed?: RefreshReport | undefined;
 }
@@ -200,7 +197,6 @@ function restSources(search: Search, active: readonly SessionSources[]): { rest:
   return { rest: [...natives, ...others].sort(newestFirst), total };
 }
 
-/** Sessions with a transcript in the searched places. */
 function nativeSources(search: Search, needed: number | undefined): SessionSources[] {
   const { index, places, running } = search;
   if (needed === 0 || places.folders?.length === 0) return [];

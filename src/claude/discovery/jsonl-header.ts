@@ -12,12 +12,10 @@ export async function parseJsonlHeader(path: string) {
   const [prompt] = scan.prompts;
   const first = prompt === undefined ? undefined : readMarker(prompt);
   return {
-    /** The first branch. */
     gitBranch: scan.branches[0],
     /** Cut, and without the agent's marker. */
     firstUserMessage: first?.text,
     slug: scan.slug,
-    /** The latest version of Claude Code. */
     version: scan.versions.at(-1),
     permissionMode: scan.permissionMode,
     lineCount: scan.lines,

@@ -28,7 +28,6 @@ export function createRepoLocator() {
     /** The real path; the part below a deleted folder stays as written. */
     canonical: (path: string) => canonical(resolve(path)),
     exists,
-    /** Whether the folder is the top of a worktree. */
     hasGit,
     /** The nearest folder with a `.git`, from a canonical path upwards. */
     worktreeOf,

@@ -10,8 +10,8 @@ async function discoverSessions(...args: Parameters<typeof discover>) {
 }
 
 /** The first letters of the session ids of a repo, sorted. */
-async function lettersOf(world: NativeHome, repoPath: string): Promise<string> {
-  const rows = await discoverSessions(repoPath, world);
+async function lettersOf(home: NativeHome, repoPath: string): Promise<string> {
+  const rows = await discoverSessions(repoPath, home);
   return rows
     .map(({ sessionId }) => sessionId.slice(0, 1))
     .toSorted()
@@ -19,10 +19,10 @@ async function lettersOf(world: NativeHome, repoPath: string): Promise<string> {
 }
 
 /** The real path of a deleted worktree that git no longer knows. */
-function removedWorktree(world: NativeHome, folder: string, branch: string): string {
-  const repo = createTestRepo(world.join("app"));
+function removedWorktree(home: NativeHome, folder: string, branch: string): string {
+  const repo = createTestRepo(home.join("app"));
   repo.commit("one", "src/file.ts");
-  const path = world.join(folder);
+  const path = home.join(folder);
   repo.git("worktree", "add", "--quiet", "-b", branch, path);
   const real = realpathSync(path);
   repo.git("worktree", "remove", "--force", path);
@@ -32,146 +32,146 @@ function removedWorktree(world: NativeHome, folder: string, branch: string): str
 
 describe("a repo", () => {
   it("is its root, its worktrees and everything below, found from any of them", async () => {
-    await using world = await createNativeHome();
-    const repo = createTestRepo(world.join("app"));
+    await using home = await createNativeHome();
+    const repo = createTestRepo(home.join("app"));
     repo.commit("one", "src/deep/file.ts");
-    const linked = world.join("elsewhere", "app feature");
+    const linked = home.join("elsewhere", "app feature");
     repo.git("worktree", "add", "--quiet", "-b", "feature", linked);
-    const inner = world.join("app", ".claude", "worktrees", "inner");
+    const inner = home.join("app", ".claude", "worktrees", "inner");
     repo.git("worktree", "add", "--quiet", "-b", "inner", inner);
-    const gone = world.join("gone");
+    const gone = home.join("gone");
     repo.git("worktree", "add", "--quiet", "-b", "gone", gone);
     rmSync(gone, { recursive: true });
-    world.session({ id: "a", cwds: [repo.path] });
-    world.session({ id: "b", cwds: [world.join("app/src/deep")] });
-    world.session({ id: "c", cwds: [linked] });
-    world.session({ id: "d", cwds: [inner] });
-    world.session({ id: "e", cwds: [gone] });
-    world.session({ id: "f", cwds: [world.join("app/removed/long ago")] });
-    world.session({ id: "0", cwds: [world.join("app-two")] });
-    world.session({ id: "1", cwds: [world.root] });
-    for (const path of [repo.path, world.join("app/src/deep"), linked, inner]) {
-      expect(await lettersOf(world, path)).toBe("abcdef");
+    home.session({ id: "a", cwds: [repo.path] });
+    home.session({ id: "b", cwds: [home.join("app/src/deep")] });
+    home.session({ id: "c", cwds: [linked] });
+    home.session({ id: "d", cwds: [inner] });
+    home.session({ id: "e", cwds: [gone] });
+    home.session({ id: "f", cwds: [home.join("app/removed/long ago")] });
+    home.session({ id: "0", cwds: [home.join("app-two")] });
+    home.session({ id: "1", cwds: [home.root] });
+    for (const path of [repo.path, home.join("app/src/deep"), linked, inner]) {
+      expect(await lettersOf(home, path)).toBe("abcdef");
     }
-    const rows = await discoverSessions(linked, world);
+    const rows = await discoverSessions(linked, home);
     expect(new Set(rows.map(({ repoPath }) => repoPath))).toEqual(new Set([repo.path]));
   });
 
   it("is found through symlinks, and so are its sessions", async () => {
-    await using world = await createNativeHome();
-    const repo = createTestRepo(world.join("app"));
+    await using home = await createNativeHome();
+    const repo = createTestRepo(home.join("app"));
     repo.commit("one", "src/file.ts");
-    const link = world.join("link");
+    const link = home.join("link");
     symlinkSync(repo.path, link);
-    world.session({ id: "a", cwds: [repo.path] });
-    world.session({ id: "b", cwds: [link] });
-    world.session({ id: "c", cwds: [world.join("link/src")] });
-    world.session({ id: "d", cwds: [world.join("link/src/gone")] });
-    expect(await lettersOf(world, repo.path)).toBe("abcd");
-    expect(await lettersOf(world, link)).toBe("abcd");
-    expect(await lettersOf(world, world.join("link/src"))).toBe("abcd");
+    home.session({ id: "a", cwds: [repo.path] });
+    home.session({ id: "b", cwds: [link] });
+    home.session({ id: "c", cwds: [home.join("link/src")] });
+    home.session({ id: "d", cwds: [home.join("link/src/gone")] });
+    expect(await lettersOf(home, repo.path)).toBe("abcd");
+    expect(await lettersOf(home, link)).toBe("abcd");
+    expect(await lettersOf(home, home.join("link/src"))).toBe("abcd");
   });
 
   it("does not include a nested repo, a submodule or a worktree of another repo", async () => {
-    await using world = await createNativeHome();
-    const repo = createTestRepo(world.join("app"));
+    await using home = await createNativeHome();
+    const repo = createTestRepo(home.join("app"));
     repo.commit("one");
-    createTestRepo(world.join("lib")).commit("lib");
-    repo.git("submodule", "--quiet", "add", world.join("lib"), "parts/lib");
-    createTestRepo(world.join("app/nested")).commit("nested", "src/x.ts");
-    openTestRepo(world.join("lib")).git("worktree", "add", "--quiet", "-b", "side", world.join("app/side"));
-    world.session({ id: "a", cwds: [repo.path] });
-    world.session({ id: "b", cwds: [world.join("app/nested/src")] });
-    world.session({ id: "c", cwds: [world.join("app/parts/lib")] });
-    world.session({ id: "d", cwds: [world.join("app/side")] });
-    world.session({ id: "e", cwds: [repo.path, world.join("app/nested")] });
-    world.session({ id: "f", cwds: [world.join("app/parts")] });
-    expect(await lettersOf(world, repo.path)).toBe("aef");
-    expect(await lettersOf(world, world.join("app/nested"))).toBe("be");
-    expect(await lettersOf(world, world.join("app/parts/lib"))).toBe("c");
-    expect(await lettersOf(world, world.join("lib"))).toBe("d");
+    createTestRepo(home.join("lib")).commit("lib");
+    repo.git("submodule", "--quiet", "add", home.join("lib"), "parts/lib");
+    createTestRepo(home.join("app/nested")).commit("nested", "src/x.ts");
+    openTestRepo(home.join("lib")).git("worktree", "add", "--quiet", "-b", "side", home.join("app/side"));
+    home.session({ id: "a", cwds: [repo.path] });
+    home.session({ id: "b", cwds: [home.join("app/nested/src")] });
+    home.session({ id: "c", cwds: [home.join("app/parts/lib")] });
+    home.session({ id: "d", cwds: [home.join("app/side")] });
+    home.session({ id: "e", cwds: [repo.path, home.join("app/nested")] });
+    home.session({ id: "f", cwds: [home.join("app/parts")] });
+    expect(await lettersOf(home, repo.path)).toBe("aef");
+    expect(await lettersOf(home, home.join("app/nested"))).toBe("be");
+    expect(await lettersOf(home, home.join("app/parts/lib"))).toBe("c");
+    expect(await lettersOf(home, home.join("lib"))).toBe("d");
   });
 
   it("may be bare with worktrees beside it", async () => {
-    await using world = await createNativeHome();
-    createTestRepo(world.join("first")).commit("one");
-    openTestRepo(world.root).git("clone", "--quiet", "--bare", "first", "store.git");
-    openTestRepo(world.join("store.git")).git("worktree", "add", "--quiet", world.join("tree"), "main");
-    world.session({ id: "a", cwds: [world.join("tree")] });
-    world.session({ id: "b", cwds: [world.join("store.git")] });
-    expect(await lettersOf(world, world.join("tree"))).toBe("ab");
-    expect(await lettersOf(world, world.join("store.git"))).toBe("ab");
-    const rows = await discoverSessions(undefined, world);
-    expect(rows.map(({ repoPath }) => repoPath).toSorted()).toEqual([world.join("store.git"), world.join("store.git")]);
+    await using home = await createNativeHome();
+    createTestRepo(home.join("first")).commit("one");
+    openTestRepo(home.root).git("clone", "--quiet", "--bare", "first", "store.git");
+    openTestRepo(home.join("store.git")).git("worktree", "add", "--quiet", home.join("tree"), "main");
+    home.session({ id: "a", cwds: [home.join("tree")] });
+    home.session({ id: "b", cwds: [home.join("store.git")] });
+    expect(await lettersOf(home, home.join("tree"))).toBe("ab");
+    expect(await lettersOf(home, home.join("store.git"))).toBe("ab");
+    const rows = await discoverSessions(undefined, home);
+    expect(rows.map(({ repoPath }) => repoPath).toSorted()).toEqual([home.join("store.git"), home.join("store.git")]);
   });
 
   it("may be missing: then the folder and everything below count", async () => {
-    await using world = await createNativeHome();
-    createTestRepo(world.join("plain/repo")).commit("one");
-    world.session({ id: "a", cwds: [world.join("plain/notes")] });
-    world.session({ id: "b", cwds: [world.join("plain/repo")] });
-    world.session({ id: "c", cwds: [world.join("plainer")] });
-    expect(await lettersOf(world, world.join("plain"))).toBe("ab");
-    expect(await lettersOf(world, world.join("plainer"))).toBe("c");
-    expect(await lettersOf(world, world.join("never was"))).toBe("");
+    await using home = await createNativeHome();
+    createTestRepo(home.join("plain/repo")).commit("one");
+    home.session({ id: "a", cwds: [home.join("plain/notes")] });
+    home.session({ id: "b", cwds: [home.join("plain/repo")] });
+    home.session({ id: "c", cwds: [home.join("plainer")] });
+    expect(await lettersOf(home, home.join("plain"))).toBe("ab");
+    expect(await lettersOf(home, home.join("plainer"))).toBe("c");
+    expect(await lettersOf(home, home.join("never was"))).toBe("");
   });
 
   it("shares no session with another repo whose project folder has the same name", async () => {
-    await using world = await createNativeHome();
-    createTestRepo(world.join("a-b")).commit("one");
-    createTestRepo(world.join("a/b")).commit("one");
-    world.session({ id: "a", cwds: [world.join("a-b")] });
-    world.session({ id: "b", cwds: [world.join("a/b")] });
-    expect(await lettersOf(world, world.join("a-b"))).toBe("a");
-    expect(await lettersOf(world, world.join("a/b"))).toBe("b");
-    const [row] = await discoverSessions(world.join("a-b"), { ...world, limit: 1 });
+    await using home = await createNativeHome();
+    createTestRepo(home.join("a-b")).commit("one");
+    createTestRepo(home.join("a/b")).commit("one");
+    home.session({ id: "a", cwds: [home.join("a-b")] });
+    home.session({ id: "b", cwds: [home.join("a/b")] });
+    expect(await lettersOf(home, home.join("a-b"))).toBe("a");
+    expect(await lettersOf(home, home.join("a/b"))).toBe("b");
+    const [row] = await discoverSessions(home.join("a-b"), { ...home, limit: 1 });
     expect(row?.sessionId).toMatch(/^aaaa/);
   });
 });
 
 describe("a worktree that git no longer knows", () => {
   it("is recognised by a session that also worked in the repo", async () => {
-    await using world = await createNativeHome();
-    const gone = removedWorktree(world, "far/away/from/here", "main-2");
-    world.session({ id: "a", cwds: [gone, world.join("app")], branch: "x" });
-    world.session({ id: "b", cwds: [gone], branch: "x" });
-    world.session({ id: "c", cwds: [`${gone}/src`], branch: "x" });
-    expect(await lettersOf(world, world.join("app"))).toBe("abc");
+    await using home = await createNativeHome();
+    const gone = removedWorktree(home, "far/away/from/here", "main-2");
+    home.session({ id: "a", cwds: [gone, home.join("app")], branch: "x" });
+    home.session({ id: "b", cwds: [gone], branch: "x" });
+    home.session({ id: "c", cwds: [`${gone}/src`], branch: "x" });
+    expect(await lettersOf(home, home.join("app"))).toBe("abc");
   });
 
   it("is recognised by a distinctive branch next to the repo", async () => {
-    await using world = await createNativeHome();
-    const gone = removedWorktree(world, "app-worktrees/login", "feat/login");
-    world.session({ id: "a", cwds: [gone], branch: "feat/login", files: [`${gone}/src/file.ts`] });
-    world.session({ id: "b", cwds: [world.join("app-worktrees/other")], branch: "feat/other" });
-    expect(await lettersOf(world, world.join("app"))).toBe("a");
+    await using home = await createNativeHome();
+    const gone = removedWorktree(home, "app-worktrees/login", "feat/login");
+    home.session({ id: "a", cwds: [gone], branch: "feat/login", files: [`${gone}/src/file.ts`] });
+    home.session({ id: "b", cwds: [home.join("app-worktrees/other")], branch: "feat/other" });
+    expect(await lettersOf(home, home.join("app"))).toBe("a");
   });
 
   it("is recognised by a fork of a session of the repo, on any branch", async () => {
-    await using world = await createNativeHome();
-    const gone = removedWorktree(world, "beside", "feat/login");
-    const original = readFileSync(world.session({ id: "a", cwds: [world.join("app")] }), "utf8");
-    const path = world.session({ id: "b", cwds: [gone] });
-    expect(await lettersOf(world, world.join("app"))).toBe("a");
+    await using home = await createNativeHome();
+    const gone = removedWorktree(home, "beside", "feat/login");
+    const original = readFileSync(home.session({ id: "a", cwds: [home.join("app")] }), "utf8");
+    const path = home.session({ id: "b", cwds: [gone] });
+    expect(await lettersOf(home, home.join("app"))).toBe("a");
     // A fork has the messages of its original, with the same ids.
     const fork = original.replaceAll(/"cwd":"[^"]*"/g, `"cwd":${JSON.stringify(gone)}`);
     const opening = { type: "mode", mode: "normal", timestamp: "2026-11-02T00:00:00.000Z" };
     writeFileSync(path, `${JSON.stringify(opening)}\n${fork.replaceAll(/"sessionId":"a/g, '"sessionId":"b')}`);
-    expect(await lettersOf(world, world.join("app"))).toBe("ab");
+    expect(await lettersOf(home, home.join("app"))).toBe("ab");
   });
 
   it("belongs to no repo when a neighbouring repo has the branch", async () => {
-    await using world = await createNativeHome();
-    const gone = removedWorktree(world, "wt", "feat/login");
-    const rival = createTestRepo(world.join("rival"));
+    await using home = await createNativeHome();
+    const gone = removedWorktree(home, "wt", "feat/login");
+    const rival = createTestRepo(home.join("rival"));
     rival.commit("one");
     rival.git("branch", "feat/login");
     rival.git("pack-refs", "--all");
-    world.session({ id: "a", cwds: [gone], branch: "feat/login" });
-    expect(await lettersOf(world, world.join("app"))).toBe("");
-    expect(await lettersOf(world, world.join("rival"))).toBe("");
+    home.session({ id: "a", cwds: [gone], branch: "feat/login" });
+    expect(await lettersOf(home, home.join("app"))).toBe("");
+    expect(await lettersOf(home, home.join("rival"))).toBe("");
     rival.git("branch", "-D", "feat/login");
-    expect(await lettersOf(world, world.join("app"))).toBe("a");
+    expect(await lettersOf(home, home.join("app"))).toBe("a");
   });
 
   it.each([
@@ -181,22 +181,22 @@ describe("a worktree that git no longer knows", () => {
     ["a place far from the repo", "x/y/z", "feat/login", []],
     ["files that the repo does not have", "beside", "feat/login", ["lib/unknown.py"]],
   ])("is not guessed from %s", async (_, folder, branch, files) => {
-    await using world = await createNativeHome();
-    removedWorktree(world, "wt", "feat/login");
-    const gone = world.join(folder);
-    world.session({ id: "a", cwds: [gone], branch, files: files.map((file) => `${gone}/${file}`) });
-    expect(await lettersOf(world, world.join("app"))).toBe("");
+    await using home = await createNativeHome();
+    removedWorktree(home, "wt", "feat/login");
+    const gone = home.join(folder);
+    home.session({ id: "a", cwds: [gone], branch, files: files.map((file) => `${gone}/${file}`) });
+    expect(await lettersOf(home, home.join("app"))).toBe("");
   });
 
   it("is not a scratch folder in which a session of the repo worked", async () => {
-    await using world = await createNativeHome();
-    createTestRepo(world.join("app")).commit("one");
-    const scratch = world.join("scratch");
-    world.session({ id: "a", cwds: [world.join("app"), scratch] });
-    world.session({ id: "b", cwds: [scratch], branch: "" });
-    expect(await lettersOf(world, world.join("app"))).toBe("a");
+    await using home = await createNativeHome();
+    createTestRepo(home.join("app")).commit("one");
+    const scratch = home.join("scratch");
+    home.session({ id: "a", cwds: [home.join("app"), scratch] });
+    home.session({ id: "b", cwds: [scratch], branch: "" });
+    expect(await lettersOf(home, home.join("app"))).toBe("a");
     mkdirSync(scratch);
-    world.session({ id: "c", cwds: [scratch], branch: "main" });
-    expect(await lettersOf(world, world.join("app"))).toBe("a");
+    home.session({ id: "c", cwds: [scratch], branch: "main" });
+    expect(await lettersOf(home, home.join("app"))).toBe("a");
   });
 });

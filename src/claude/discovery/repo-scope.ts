@@ -11,13 +11,11 @@ import type { IndexedPlace, IndexedSession, NativeIndex } from "../index/native-
 import { projectFolderName } from "../native/layout.ts";
 import type { RepoLocator } from "./repo-locator.ts";
 
-/** The working places that a search covers. */
 export interface Places {
   covers(session: { folder: string; cwds: readonly string[] }): boolean;
   coversPath(path: string): boolean;
   /** Names of the project folders with sessions of these places. Undefined: all. */
   folders?: string[] | undefined;
-  /** The number of transcripts in these places. */
   countSessions(): number;
 }
 
@@ -64,7 +62,6 @@ export async function findRepoScope(path: string, locator: RepoLocator) {
     /** Decides by the working folders of a session, or by its project folder when it has none. */
     covers: ({ folder, cwds }: Parameters<Places["covers"]>[0]) =>
       cwds.length === 0 ? namesRoot(folder) : cwds.some(coversPath),
-    /** Adds a worktree that git no longer knows. */
     addRoot(path: string): void {
       roots.add(path);
       known.clear();

@@ -22,7 +22,6 @@ export interface RowOptions {
   maxBudgetUsd?: number | undefined;
   /** The repo of a session, from its working folders and the repo in a registry. */
   repoPathOf(cwds: readonly string[], registered: string | undefined): string;
-  /** The chat of a session, from the registries. */
   conversationOf: (sessionId: string) => string | undefined;
 }
 

@@ -42,12 +42,12 @@ async function openWorld(later: number) {
 }
 
 const NOTHING = { filesRead: 0, bytesRead: 0, removed: 0, failed: [] };
-const outputOf = (world: Awaited<ReturnType<typeof openWorld>>) =>
-  world.index.usage({ by: "model" }).reduce((sum, { output }) => sum + output, 0);
+const outputOf = (home: Awaited<ReturnType<typeof openWorld>>) =>
+  home.index.usage({ by: "model" }).reduce((sum, { output }) => sum + output, 0);
 
 it.each([0, 2 * HOUR])("finds every change in a known folder (%d ms later)", async (later) => {
-  await using world = await openWorld(later);
-  const { index, session } = world;
+  await using home = await openWorld(later);
+  const { index, session } = home;
   expect(await index.refresh()).toMatchObject({ files: 4, filesRead: 4 });
   expect(await index.refresh()).toEqual({ ...NOTHING, files: 4 });
   await appendFile(session(2), line());
@@ -61,30 +61,30 @@ it.each([0, 2 * HOUR])("finds every change in a known folder (%d ms later)", asy
   await utimes(session(4), 1, 1);
   expect(await index.refresh()).toMatchObject({ files: 4, filesRead: 1 });
   expect(await index.refresh()).toEqual({ ...NOTHING, files: 4 });
-  expect(outputOf(world)).toBe(8);
+  expect(outputOf(home)).toBe(8);
   await rm(dirname(session(1)), { recursive: true });
   expect(await index.refresh()).toMatchObject({ files: 0, removed: 4 });
   expect(await index.refresh()).toEqual({ ...NOTHING, files: 0 });
 });
 
 it("checks the subagents of a session that worked within the last hour", async () => {
-  await using world = await openWorld(0);
-  await world.index.refresh();
-  await world.index.refresh();
-  await appendFile(world.subagent, line());
-  expect(await world.index.refresh()).toMatchObject({ files: 4, filesRead: 1 });
-  expect(outputOf(world)).toBe(9);
+  await using home = await openWorld(0);
+  await home.index.refresh();
+  await home.index.refresh();
+  await appendFile(home.subagent, line());
+  expect(await home.index.refresh()).toMatchObject({ files: 4, filesRead: 1 });
+  expect(outputOf(home)).toBe(9);
 });
 
 it("checks the subagents of a quiet session when it continues, and forgets them with it", async () => {
-  await using world = await openWorld(2 * HOUR);
-  const { index, session, subagent } = world;
+  await using home = await openWorld(2 * HOUR);
+  const { index, session, subagent } = home;
   await index.refresh();
   await appendFile(subagent, line());
   expect(await index.refresh()).toEqual({ ...NOTHING, files: 4 });
   await appendFile(session(1), line());
   expect(await index.refresh()).toMatchObject({ files: 4, filesRead: 2 });
-  expect([outputOf(world), index.get(id(1))?.subagentCount]).toEqual([10, 1]);
+  expect([outputOf(home), index.get(id(1))?.subagentCount]).toEqual([10, 1]);
   await rm(dirname(dirname(subagent)), { recursive: true });
   expect(await index.refresh()).toMatchObject({ files: 3, removed: 1 });
 });

@@ -122,7 +122,7 @@ interface ScanPoolOptions {
 const INLINE_BYTES = 12 * 1024 * 1024;
 const INLINE_USAGE_BYTES = 160 * 1024 * 1024;
 /** Below this size, this thread reads too and replaces one worker. Above it, this thread is busy writing. */
-const SHARED_BYTES = 256 * 1024 * 1024;
+const SHARED_BYTES = 1024 * 1024 * 1024;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const BATCH_FILES = 256;
 /** Batches that a worker gets in advance, because this thread is often busy and cannot send the next one. */

@@ -68,10 +68,14 @@ const CHECKED_BYTES = 512;
 const scratch = new Uint8Array(CHECKED_BYTES);
 const words = new Int32Array(scratch.buffer);
 
+/** Most lines of this size fit, and no text is made of the whole chunk. */
+const USAGE_CHUNK_BYTES = 512 * 1024;
+
 export type Scanners = ReturnType<typeof createScanners>;
 
 export function createScanners() {
-  return { everything: createFileScanner(), usage: createFileScanner({ reader: createUsageReader() }) };
+  const usage = createFileScanner({ reader: createUsageReader(), chunkBytes: USAGE_CHUNK_BYTES });
+  return { everything: createFileScanner(), usage };
 }
 
 export function runScanJobs(scanners: Scanners, jobs: readonly ScanJob[]): ScanResult[] {

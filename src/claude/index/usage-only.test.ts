@@ -53,11 +53,11 @@ const outputOf = (index: NativeIndex) => index.usage({ by: "model" }).reduce((su
 const bySession = (index: NativeIndex) => index.usage({ by: "session" }).map(({ group, output }) => [group, output]);
 
 it("gives the same sums as a full index, and lists nothing yet", async () => {
-  await using world = await openWorld();
-  await cp(join(CLAUDE_SAMPLES, "multi-turn-stream"), world.folder.join("claude", "projects", "-samples"), {
+  await using home = await openWorld();
+  await cp(join(CLAUDE_SAMPLES, "multi-turn-stream"), home.folder.join("claude", "projects", "-samples"), {
     recursive: true,
   });
-  const [lean, whole] = [world.openIndex("lean"), world.openIndex("whole")];
+  const [lean, whole] = [home.openIndex("lean"), home.openIndex("whole")];
   await whole.refresh();
   const report = await lean.refresh({ usageOnly: true });
   expect(report.filesRead).toBe(report.files);
@@ -80,8 +80,8 @@ it("gives the same sums as a full index, and lists nothing yet", async () => {
 });
 
 it("reads a file once for its usage and once for everything else", async () => {
-  await using world = await openWorld();
-  const [lean, whole] = [world.openIndex("lean"), world.openIndex("whole")];
+  await using home = await openWorld();
+  const [lean, whole] = [home.openIndex("lean"), home.openIndex("whole")];
   expect(await lean.refresh({ usageOnly: true })).toMatchObject({ files: 4, filesRead: 4 });
   expect(await lean.refresh({ usageOnly: true })).toMatchObject({ files: 4, filesRead: 0 });
   // Only the usage of a subagent is ever shown.
@@ -94,14 +94,14 @@ it("reads a file once for its usage and once for everything else", async () => {
 });
 
 it("reads a changed file in full, so that later only added bytes cost", async () => {
-  await using world = await openWorld();
-  const index = world.openIndex();
+  await using home = await openWorld();
+  const index = home.openIndex();
   await index.refresh({ usageOnly: true });
-  await appendFile(world.session(3), answer("m6", 7, 70));
+  await appendFile(home.session(3), answer("m6", 7, 70));
   expect(await index.refresh({ usageOnly: true })).toMatchObject({ filesRead: 1 });
   expect([outputOf(index), index.get(id(3))?.tokens.output, index.count()]).toEqual([11_123, 11_007, 1]);
   const added = answer("m7", 3, 71);
-  await appendFile(world.session(3), added);
+  await appendFile(home.session(3), added);
   expect(await index.refresh({ usageOnly: true })).toMatchObject({ filesRead: 1, bytesRead: added.length });
   expect(outputOf(index)).toBe(11_126);
   expect(await index.refresh()).toMatchObject({ filesRead: 2 });
@@ -109,10 +109,10 @@ it("reads a changed file in full, so that later only added bytes cost", async ()
 });
 
 it("counts all messages of a fork when its original is deleted", async () => {
-  await using world = await openWorld();
-  const index = world.openIndex();
+  await using home = await openWorld();
+  const index = home.openIndex();
   await index.refresh({ usageOnly: true });
-  await rm(world.session(1));
+  await rm(home.session(1));
   await index.refresh({ usageOnly: true });
   expect(bySession(index)).toEqual([
     [id(3), 11_000],
@@ -121,8 +121,8 @@ it("counts all messages of a fork when its original is deleted", async () => {
 });
 
 it("does not overwrite the full scan of another process", async () => {
-  await using world = await openWorld();
-  const [lean, whole] = [world.openIndex(), world.openIndex()];
+  await using home = await openWorld();
+  const [lean, whole] = [home.openIndex(), home.openIndex()];
   await Promise.all([whole.refresh(), lean.refresh({ usageOnly: true })]);
   expect([whole.list().length, outputOf(whole), outputOf(lean)]).toEqual([3, 11_116, 11_116]);
   expect(await whole.refresh()).toMatchObject({ filesRead: 0 });

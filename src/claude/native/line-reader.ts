@@ -31,6 +31,8 @@ export interface LineReader {
    * complete JSON object. `text` is `bytes` as Latin-1.
    */
   read(bytes: Buffer, text: string, start: number, end: number): boolean;
+  /** Whether a line adds nothing, as its first bytes show. Optional: every line is read. */
+  skips?: ((bytes: Buffer, start: number, end: number) => boolean) | undefined;
   /** Notes a damaged line. */
   reject(offset: number, reason: string): void;
 }

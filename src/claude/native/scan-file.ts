@@ -41,7 +41,7 @@ const CHUNK_BYTES = 96 * 1024;
 /** Messages held before they are summed up. */
 const MAX_MESSAGES = 20_000;
 const NEWLINE = 0x0a;
-const ZERO = "\0";
+const ZERO = 0;
 /** File systems lose whole blocks, of at least this size. */
 const ZERO_BLOCK_BYTES = 512;
 
@@ -117,17 +117,25 @@ function readAll({ file, end, usual, maxLineBytes, maxMessages, reader, result }
 
 /** Reads every terminated line of the chunk and returns where the last one ends. */
 function readLines(reader: LineReader, offset: number, chunk: Buffer, filled: number): number {
-  const text = chunk.toString("latin1", 0, filled);
+  // One text for all lines, unless most of them are skipped.
+  const text = reader.skips === undefined ? chunk.toString("latin1", 0, filled) : undefined;
   const hasZeros = hasBlockOfZeros(chunk, filled);
   let from = 0;
   for (;;) {
-    const newline = text.indexOf("\n", from);
-    if (newline === -1) return from;
-    const isSound = !hasZeros || !text.slice(from, newline).includes(ZERO);
-    if (!isSound || !reader.read(chunk, text, from, newline))
-      reader.reject(offset + from, "not a complete JSON object");
+    const newline = chunk.indexOf(NEWLINE, from);
+    if (newline === -1 || newline >= filled) return from;
+    if (reader.skips?.(chunk, from, newline) !== true) {
+      const isSound = !hasZeros || !chunk.subarray(from, newline).includes(ZERO);
+      if (!isSound || !readLine(reader, chunk, text, from, newline))
+        reader.reject(offset + from, "not a complete JSON object");
+    }
     from = newline + 1;
   }
+}
+
+function readLine(reader: LineReader, chunk: Buffer, text: string | undefined, start: number, end: number): boolean {
+  if (text !== undefined) return reader.read(chunk, text, start, end);
+  return reader.read(chunk.subarray(start, end), chunk.toString("latin1", start, end), 0, end - start);
 }
 
 /** A power cut leaves blocks of zeros; inside a string nothing else reveals them. */

@@ -3,17 +3,7 @@
  * lines are from people and tools and use nothing; when the first members show that, the rest of the line is skipped.
  * Damaged lines are ignored.
  */
-import {
-  COLON,
-  COMMA,
-  DAMAGED,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  decodeInstant,
-  skipString,
-  skipValue,
-} from "./json-bytes.ts";
+import { BACKSLASH, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, decodeInstant } from "./json-bytes.ts";
 import {
   ANSWER,
   LINE_START,
@@ -45,7 +35,7 @@ export function createUsageReader(): LineReader {
   let isIntroduced = false;
 
   const read = (bytes: Buffer, text: string, start: number, end: number): boolean => {
-    if (isBlank(bytes, start, end) || (isIntroduced && isUserLine(bytes, text, start, end))) return true;
+    if (isBlank(bytes, start, end)) return true;
     const known = tail.find(bytes, start, end);
     if (known === -1 || line.skim(bytes, start, known, text, shortCut) !== known) {
       const objectEnd = line.skim(bytes, start, end, text);
@@ -78,21 +68,44 @@ export function createUsageReader(): LineReader {
       scan = nextScan;
       ledger = nextLedger;
     },
+    skips: (bytes, start, end) => isIntroduced && isUserLine(bytes, start, end),
     read,
     reject: () => undefined,
   };
 }
 
-/** Whether the line gives its type as `user` before its first nested value. */
-function isUserLine(bytes: Buffer, text: string, start: number, end: number): boolean {
+const TYPE = Buffer.from('type":"user"');
+
+/** Whether the line gives its type as `user` before its first nested value. Reads only the beginning of the line. */
+function isUserLine(bytes: Buffer, start: number, end: number): boolean {
   let at = start;
   while (bytes[at] === (at === start ? OPEN_BRACE : COMMA) && bytes[at + 1] === QUOTE) {
-    const colon = skipString(bytes, text, at + 2, end);
-    if (colon === DAMAGED || bytes[colon] !== COLON) return false;
-    if (text.startsWith('"type":', at + 1)) return text.startsWith('"user"', colon + 1);
+    const name = at + 2;
+    const colon = afterPlainString(bytes, name, end);
+    if (bytes[colon] !== COLON) return false;
+    if (colon - name === TYPE_NAME && startsWith(bytes, name, TYPE_NAME)) return startsWith(bytes, name, TYPE.length);
     const first = bytes[colon + 1];
     if (first === OPEN_BRACE || first === OPEN_BRACKET) return false;
-    at = skipValue(bytes, text, colon + 1, end);
+    at = first === QUOTE ? afterPlainString(bytes, colon + 2, end) : bytes.indexOf(COMMA, colon);
+    if (at < start || at >= end) return false;
   }
   return false;
+}
+
+/** The length of `type"`. */
+const TYPE_NAME = 5;
+
+/** Whether `TYPE`, up to `length`, is at this place. */
+function startsWith(bytes: Uint8Array, start: number, length: number): boolean {
+  for (let at = 0; at < length; at += 1) if (bytes[start + at] !== TYPE[at]) return false;
+  return true;
+}
+
+/** The place after the closing quote, or -1 if the string has an escape or no end. */
+function afterPlainString(bytes: Uint8Array, start: number, end: number): number {
+  for (let at = start; at < end; at += 1) {
+    if (bytes[at] === QUOTE) return at + 1;
+    if (bytes[at] === BACKSLASH) return -1;
+  }
+  return -1;
 }

@@ -25,7 +25,6 @@ export interface RegistryFileOptions {
   logger?: Logger | undefined;
 }
 
-/** Undefined when the file does not exist. */
 export async function readRegistryFile(path: string): Promise<RegistryDocument | undefined> {
   const content = await readFileIfPresent(path);
   return content === undefined ? undefined : parseRegistry(path, content);
@@ -71,7 +70,6 @@ function parseRegistry(path: string, content: Buffer): RegistryDocument {
   });
 }
 
-/** Holdfast's part of the document. */
 export interface OwnPart extends JsonRecord {
   /** Figures that were already counted, by process. */
   runs: Record<string, unknown>;

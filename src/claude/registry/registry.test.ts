@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createTestClock } from "../../../test/support/time.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createLogger } from "../../base/log.ts";
+import { isAsSuggested } from "./decisions.ts";
 import {
   type RegistryPlace,
   listAllSessions,
@@ -39,6 +40,47 @@ async function only(place: RegistryPlace) {
   expect(sessions).toHaveLength(1);
   return sessions[0];
 }
+
+it("keeps the latest decisions, and skips entries that cannot be read", async () => {
+  await using folder = await temporaryFolder();
+  const place = placeIn(folder);
+  const none = { scores: [], relevanceBy: "none" as const };
+  const suggested = { ...none, action: "resume" as const, sessionId: two, reason: "It fits." };
+  const decision = { ...none, action: "fresh" as const, reason: "A fresh session was requested.", suggested };
+  for (let run = 0; run < 103; run++) {
+    await saveSession(place, { repoPath: "/repo/a", sessionId: one, task: `task ${run}`, decision });
+  }
+  const document = await readDocument(place);
+  const kept = document["holdfast"]?.["decisions"] as unknown as Record<string, unknown>[];
+  expect(kept).toHaveLength(100);
+  kept.push({}, { ...kept[0], selection: { action: "fresh", reason: "", candidates: [{}] } });
+  await writeDocument(registryPath(place), document);
+  const { registries } = await readRegistries({ home: place.home });
+  const decisions = registries.flatMap((registry) => registry.decisions);
+  expect(decisions).toHaveLength(100);
+  expect(decisions.at(-1)).toEqual({
+    at: "2026-01-01T00:00:00.000Z",
+    sessionId: one,
+    repoPath: "/repo/a",
+    task: "task 102",
+    selection: {
+      action: "fresh",
+      reason: "A fresh session was requested.",
+      relevanceBy: "none",
+      candidates: [],
+      considered: 0,
+    },
+    suggested: {
+      action: "resume",
+      sessionId: two,
+      reason: "It fits.",
+      relevanceBy: "none",
+      candidates: [],
+      considered: 0,
+    },
+  });
+  expect(decisions.filter(isAsSuggested)).toEqual([]);
+});
 
 describe("saveSession", () => {
   it("writes OpenClaw's format, one entry per repo and one per label", async () => {

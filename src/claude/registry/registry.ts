@@ -12,6 +12,8 @@ import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import { CLAUDE_REGISTRY_NAME, agentLayout, agentsFolder } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { checkAgentId } from "../attribution.ts";
+import type { SessionSelection } from "../selection/selection.ts";
+import { type KeptDecision, keepDecision, keptDecisions } from "./decisions.ts";
 import {
   type RegisteredSession,
   type RegistryDocument,
@@ -25,7 +27,6 @@ import {
   roundSum,
 } from "./registry-file.ts";
 
-/** The registry of one agent. */
 export interface RegistryPlace extends RegistryFileOptions {
   home: string;
   agentId: string;
@@ -43,8 +44,9 @@ export interface SaveSessionOptions {
   /** The session key of the chat that uses it. Default: none, it works on a task. */
   conversation?: string | undefined;
   sessionId: string;
-  /** The task of this run. */
   task?: string | undefined;
+  /** Why it runs in this session. Default: nothing is kept about it. */
+  decision?: SessionSelection | undefined;
 }
 
 const MAX_TASKS = 50;
@@ -54,7 +56,7 @@ const MAX_LABEL_LENGTH = 100;
 
 /** Records that a session was started or resumed. It replaces the session of the same repo and label. */
 export async function saveSession(place: RegistryPlace, options: SaveSessionOptions): Promise<void> {
-  const { sessionId, conversation, task } = options;
+  const { sessionId, conversation, task, decision } = options;
   checkSessionId(sessionId);
   const label = options.label === undefined ? undefined : checkLabel(options.label);
   const repoPath = canonicalPath(options.repoPath);
@@ -77,6 +79,7 @@ export async function saveSession(place: RegistryPlace, options: SaveSessionOpti
       ...(label === undefined ? {} : { label }),
       ...(conversation === undefined ? {} : { conversation }),
     };
+    if (decision !== undefined) keepDecision(document, { at, sessionId, repoPath, task: cut(task ?? "") }, decision);
   });
 }
 
@@ -178,10 +181,8 @@ export interface RegistryHomes {
   openClawHome?: string | undefined;
 }
 
-/** Where the sessions of one agent are registered. */
 export type AgentRegistries = RegistryHomes & Pick<RegistryPlace, "agentId">;
 
-/** The agent's session for this repo and label. */
 export async function resolveSession(
   places: AgentRegistries,
   repoPath: string,
@@ -222,11 +223,11 @@ export async function listAllSessions(
   return { sessions: registries.flatMap(({ sessions }) => sessions), problems };
 }
 
-/** One file. */
 export interface Registry {
   agentId: string;
   path: string;
   sessions: RegisteredSession[];
+  decisions: KeptDecision[];
 }
 
 export async function readRegistries({
@@ -246,7 +247,9 @@ export async function readRegistries({
     const { agentId, path } = registry;
     try {
       const document = await readRegistryFile(path);
-      if (document !== undefined) registry.sessions = registeredSessions(agentId, document);
+      if (document === undefined) return;
+      registry.sessions = registeredSessions(agentId, document);
+      registry.decisions = keptDecisions(document);
     } catch (error) {
       problems.push({ agentId, path, error });
     }
@@ -262,10 +265,10 @@ async function listRegistries(home: string): Promise<Registry[]> {
     agentId: normalizeAgentId(name),
     path: join(folder, name, CLAUDE_REGISTRY_NAME),
     sessions: [],
+    decisions: [],
   }));
 }
 
-/** One session as all registries describe it. */
 export type RegisteredFacts = ReturnType<typeof mergeRecords>;
 
 /**

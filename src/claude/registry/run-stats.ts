@@ -72,13 +72,11 @@ export async function updateSessionStats(place: RegistryPlace, stats: RunStats):
 }
 
 export interface SessionCosts {
-  /** Over all runs. */
   totalUsd: number;
   /** As Claude Code last reported it; the figure of a fork may include the original. Undefined: unknown. */
   reportedUsd: number | undefined;
 }
 
-/** Undefined when the agent's registry does not contain the session. */
 export async function readSessionCosts(place: RegistryPlace, sessionId: string): Promise<SessionCosts | undefined> {
   const document = await readRegistryFile(registryPath(place));
   const [record] = document === undefined ? [] : findRecords(document, sessionId);

@@ -15,7 +15,6 @@ import { type RunRecordFile, toLiveSession } from "./run-files.ts";
 import type { ClaudeCodeResult, LiveSession, RunnerParts } from "./runner-contract.ts";
 import { type KeyedMutex, createKeyedMutex } from "../../base/async.ts";
 
-/** Shared by all runs of one runner. */
 export interface RunnerContext {
   parts: RunnerParts;
   /** By run id. */
@@ -32,7 +31,6 @@ export interface TaskRequest {
   message: () => string;
   selection: SessionSelection;
   relay: EventRelay;
-  /** Receives warnings for the person. */
   warnings: string[];
   signal?: AbortSignal | undefined;
   /** Default: from the configuration. */
@@ -102,7 +100,6 @@ export class ActiveRun {
     this.endWatch = watchForWriters(parts.readRunning, own, (writer) => this.warnOfWriter(writer));
   }
 
-  /** The session that it writes now. */
   sessionId(): string {
     return this.writes;
   }
@@ -232,12 +229,15 @@ export class ActiveRun {
     this.task?.relay.emit({ type: "session-changed", from, to: sessionId });
   }
 
-  private async saveSession({ task, warnings }: TaskRequest): Promise<void> {
+  private async saveSession({ task, warnings, selection }: TaskRequest): Promise<void> {
     if (this.savedSession === this.writes) return;
     const sessionId = this.writes;
     this.savedSession = sessionId;
     const { lane, conversation } = this.reservation;
-    const session = { repoPath: lane.worktree, label: lane.label, sessionId, task, conversation };
+    // A chat always uses its own session, and a follow-up the open one.
+    const isDecided = conversation === undefined && (selection.action !== "continue" || selection.scores.length > 0);
+    const decision = isDecided ? selection : undefined;
+    const session = { repoPath: lane.worktree, label: lane.label, sessionId, task, conversation, decision };
     try {
       await this.cliVersion();
       await this.setup.parts.registry.saveSession(this.agentId, session);
@@ -274,20 +274,10 @@ export class ActiveRun {
   private toResult(turn: ClaudeTurn, { selection, warnings }: TaskRequest): ClaudeCodeResult {
     // Without a session id from the process, a new session was never created.
     const hasSession = turn.sessionId !== undefined || this.reservation.start.kind === "resume";
-    return {
-      outcome: turn.outcome,
-      sessionId: hasSession ? this.writes : undefined,
-      text: turn.text,
-      costUsd: turn.costUsd,
-      turns: turn.numTurns,
-      durationMs: turn.durationMs,
-      selection,
-      denials: turn.denials,
-      warnings,
-      error: turn.error,
-      apiStatus: turn.apiStatus,
-      isLive: false,
-    };
+    const { outcome, text, costUsd, numTurns: turns, durationMs, denials, error, apiStatus } = turn;
+    const sessionId = hasSession ? this.writes : undefined;
+    const told = { outcome, sessionId, text, costUsd, turns, durationMs, selection, denials, warnings };
+    return { ...told, error, apiStatus, isLive: false };
   }
 
   private warnOfWriter({ pid }: RunningSession): void {

@@ -90,7 +90,6 @@ export function createControlHost(folder: string, handle: ControlHandler) {
   const joined = new Set<string>();
   const server = lazy(async () => await startControlServer(folder, handle));
   return {
-    /** Returns the path of the socket. */
     async join(runId: string): Promise<string> {
       joined.add(runId);
       return (await server.get()).path;

@@ -38,7 +38,7 @@ describe("a lane", () => {
   it("is given to waiting runs in order", async () => {
     await using folder = await temporaryFolder();
     const lane = { worktree: folder.path };
-    const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 1000 });
+    const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 10_000 });
     const order: number[] = [];
     const next = [1, 2, 3].map(async (number) => {
       const lock = await leaseLane(folder.join("locks"), lane, { timeoutMs: 10_000 });
@@ -57,7 +57,7 @@ describe("a lane", () => {
   it("goes to the next run after a cancelled wait", async () => {
     await using folder = await temporaryFolder();
     const lane = { worktree: folder.path };
-    const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 1000 });
+    const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 10_000 });
     const controller = new AbortController();
     const second = leaseLane(folder.join("locks"), lane, { timeoutMs: 10_000, signal: controller.signal });
     const third = leaseLane(folder.join("locks"), lane, { timeoutMs: 10_000 });
@@ -70,7 +70,7 @@ describe("a lane", () => {
   it("is waited for until the timeout, within and across processes", async () => {
     await using folder = await temporaryFolder();
     const lane = { worktree: folder.path };
-    const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 1000 });
+    const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 10_000 });
     await expect(leaseLane(folder.join("locks"), lane, { timeoutMs: 30 })).rejects.toMatchObject({
       kind: "locked",
       code: "queue-timeout",
@@ -78,7 +78,7 @@ describe("a lane", () => {
     await first.release();
     await using child = startChild("lock", { task: "hold", path: laneLockFile(folder.join("locks"), lane) });
     await child.line();
-    await expect(leaseLane(folder.join("locks"), lane, { timeoutMs: 150 })).rejects.toMatchObject({
+    await expect(leaseLane(folder.join("locks"), lane, { timeoutMs: 500 })).rejects.toMatchObject({
       code: "queue-timeout",
       data: { pid: child.pid },
     });

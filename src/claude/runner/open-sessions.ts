@@ -4,6 +4,7 @@
  */
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
+import type { SessionSelection } from "../selection/selection.ts";
 import type { ActiveRun, RunnerContext } from "./active-run.ts";
 import { decision } from "./reservation.ts";
 import { type ControlQuestion, askHost } from "./control.ts";
@@ -18,6 +19,8 @@ export interface FollowUpOptions {
   timeoutMs?: number | undefined;
   /** The conversation that the message comes from. The session of a chat accepts only its own chat. */
   sessionKey?: string | undefined;
+  /** Why it is sent to this session. Default: a follow-up. */
+  selection?: SessionSelection | undefined;
   /** Works only for a session of this process. Optional. */
   onEvent?: ((event: RunnerEvent) => void | Promise<void>) | undefined;
 }
@@ -50,7 +53,7 @@ async function sendToRun(
   parts: RunnerParts,
   run: ActiveRun,
   text: string,
-  { onEvent, signal, timeoutMs, sessionKey }: FollowUpOptions,
+  { onEvent, signal, timeoutMs, sessionKey, selection: given }: FollowUpOptions,
 ): Promise<ClaudeCodeResult> {
   if (run.sessionKey !== undefined && run.sessionKey !== sessionKey) {
     throw sessionOfChat(run.sessionId(), run.sessionKey);
@@ -65,7 +68,7 @@ async function sendToRun(
   // A slash command must be at the very start; the marker then goes before the next message.
   const message = (): string =>
     !text.startsWith("/") && run.takeUnmarked() ? parts.markTask(run.agentId, text) : text;
-  const selection = decision("continue", run.sessionId(), "A follow-up.");
+  const selection = given ?? decision("continue", run.sessionId(), "A follow-up.");
   const request = { task: text, message, selection, relay, warnings: [], signal, timeoutMs };
   const { turn, result } = await run.runTask(request);
   const ended = { ...result, isLive: turn.canContinue };
@@ -84,7 +87,6 @@ export async function interruptRun(context: RunnerContext, sessionId: string): P
   return (await askHost(socket, { op: "interrupt", runId }, { timeoutMs: END_TIMEOUT_MS })).was === "busy";
 }
 
-/** Handles a question from another Holdfast process. */
 export async function answerQuestion(
   context: RunnerContext,
   question: ControlQuestion,

@@ -21,7 +21,7 @@ import {
 import type { SessionStart } from "./process/claude-process.ts";
 import type { EventRelay } from "./run-events.ts";
 import { type RunRecord, checkSessionId, isInLane, readRuns } from "./run-files.ts";
-import type { Holder, Lane, RunnerParts, SpawnOptions } from "./runner-contract.ts";
+import type { Holder, Lane, RunnerParts, SelectionRequest, SpawnOptions } from "./runner-contract.ts";
 
 export interface Reservation {
   lane: Lane;
@@ -323,35 +323,51 @@ function needsOwnProcess(options: SpawnOptions): boolean {
 }
 
 async function chooseSession(parts: RunnerParts, options: SpawnOptions, lane: Lane): Promise<SessionSelection> {
-  if (options.fresh === true) return decision("fresh", undefined, "A fresh session was requested.");
-  if (options.resume !== undefined) return decision("resume", options.resume, "This session was requested.");
+  const { fresh, resume } = options;
+  if (fresh === true || resume !== undefined) {
+    const requested =
+      resume === undefined
+        ? decision("fresh", undefined, "A fresh session was requested.")
+        : decision("resume", resume, "This session was requested.");
+    return { ...requested, suggested: await suggestSession(parts, options, lane) };
+  }
   if (options.fork !== undefined) return decision("fork", options.fork, "A copy of this session was requested.");
   const { excluded } = await readLane(parts, lane, options);
   return await selectInLane(parts, options, lane, { excluded, waiting: [] });
+}
+
+/** The own choice of the selection, to learn from the difference. Not for chats and labels, which have one session. */
+async function suggestSession(
+  parts: RunnerParts,
+  options: SpawnOptions,
+  lane: Lane,
+): Promise<SessionSelection | undefined> {
+  if (options.sessionKey !== undefined || lane.label !== undefined) return undefined;
+  try {
+    const { excluded } = await readLane(parts, lane, options);
+    const suggested = await selectInLane(parts, options, lane, { excluded, waiting: [], model: [] });
+    return suggested.action === "queue" || suggested.action === "fork" ? undefined : suggested;
+  } catch (error) {
+    parts.log.warn("The selection could not be compared with the named session", { error });
+    return undefined;
+  }
 }
 
 async function selectInLane(
   parts: RunnerParts,
   { task, agentId, sessionKey, candidates }: SpawnOptions,
   { worktree, label }: Lane,
-  state: LaneState,
+  state: Pick<SelectionRequest, "excluded" | "waiting" | "model">,
 ): Promise<SessionSelection> {
   return await parts.selectSession({ task, repoPath: worktree, agentId, label, sessionKey, candidates, ...state });
 }
 
-/** What runs on this machine, as seen from one lane. */
-interface LaneState {
-  /** Sessions that run in other lanes. */
-  excluded: string[];
-  /** Idle persistent sessions of this lane with the same agent and conversation. */
-  waiting: string[];
-}
-
+/** What runs on this machine, as seen from one lane. Idle persistent sessions of the caller wait there for a task. */
 export async function readLane(
   { locksFolder, readRunning }: Pick<RunnerParts, "locksFolder" | "readRunning">,
   lane: Lane,
   { agentId, sessionKey }: Pick<SpawnOptions, "agentId" | "sessionKey">,
-): Promise<LaneState> {
+) {
   const excluded = new Set<string>();
   const waiting: string[] = [];
   for (const run of await readRuns(locksFolder)) {

@@ -10,16 +10,14 @@ import type { ClaudeEvent } from "./process/claude-process.ts";
 import type { ProgressSummary, RunnerEvent } from "./runner-contract.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface EventRelay {
-  emit(event: RunnerEvent): void;
-}
+export type EventRelay = ReturnType<typeof createEventRelay>;
 
 const MAX_WAITING = 200;
 const MAX_JOINED_TEXT = 4000;
 
 type Watcher = (event: RunnerEvent) => void | Promise<void>;
 
-export function createEventRelay(watch: Watcher | undefined, log: Logger): EventRelay {
+export function createEventRelay(watch: Watcher | undefined, log: Logger) {
   const waiting: RunnerEvent[] = [];
   let lost = 0;
   let isHandling = false;
@@ -41,7 +39,7 @@ export function createEventRelay(watch: Watcher | undefined, log: Logger): Event
     return event;
   };
   return {
-    emit(event) {
+    emit(event: RunnerEvent): void {
       if (watch === undefined) return;
       if (!join(waiting, event)) {
         if (waiting.length >= MAX_WAITING && isMinor(event)) lost += 1;

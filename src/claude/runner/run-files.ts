@@ -71,7 +71,6 @@ export async function writeMcpConfig(
   return await writeRunFile(folder, runId, "mcp", text);
 }
 
-/** Returns the path. */
 export async function writeRunFile(
   folder: string,
   runId: string,
@@ -122,9 +121,7 @@ export interface RunRecord extends Omit<LiveSession, "repoPath" | "hostPid" | "i
   worktree: string;
   /** The conversation that its MCP tools can see. */
   sessionKey?: string | undefined;
-  /** The Holdfast process. */
   host: ProcessIdentity;
-  /** The control socket of the host. */
   socket?: string | undefined;
 }
 

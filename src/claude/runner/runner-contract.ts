@@ -8,12 +8,12 @@
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Environment } from "../../config/layout.ts";
-import type { OutboundMessage, PermissionDenial, PermissionMode } from "../protocol/messages.ts";
+import type { OutboundMessage, PermissionMode } from "../protocol/messages.ts";
 import type { RunningSession } from "../native/running.ts";
 import type { SaveSessionOptions } from "../registry/registry.ts";
 import type { RunStats, SessionCosts } from "../registry/run-stats.ts";
 import type { SessionSelection } from "../selection/selection.ts";
-import type { ClaudeProcess, ClaudeProcessOptions, TurnOutcome } from "./process/claude-process.ts";
+import type { ClaudeProcess, ClaudeProcessOptions, ClaudeTurn } from "./process/claude-process.ts";
 import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 
 /** Runs in the same lane wait for each other: one worktree, or one label within it. */
@@ -108,7 +108,6 @@ export interface ProgressSummary {
   toolUses: number;
   lastTool?: string | undefined;
   lastToolDetail?: string | undefined;
-  /** The end of the latest text. */
   lastText?: string | undefined;
   /** Of the turns that have ended. */
   costUsd: number;
@@ -116,23 +115,16 @@ export interface ProgressSummary {
   subagents: number;
 }
 
-export interface ClaudeCodeResult {
-  outcome: TurnOutcome;
+export interface ClaudeCodeResult extends Pick<
+  ClaudeTurn,
+  "outcome" | "text" | "costUsd" | "durationMs" | "denials" | "error" | "apiStatus"
+> {
   /** Present after a crash too: the session can be resumed. Missing when the process reported none. */
   sessionId?: string | undefined;
-  text: string;
-  /** Of this task. */
-  costUsd: number;
   turns: number;
-  durationMs: number;
   selection: SessionSelection;
-  denials: PermissionDenial[];
   /** For a person; must be shown. */
   warnings: string[];
-  /** Set for every outcome except `completed`. */
-  error?: string | undefined;
-  /** HTTP status of a refusal by the API. */
-  apiStatus?: number | undefined;
   /** True for a persistent session that waits for follow-ups. */
   isLive: boolean;
 }
@@ -152,11 +144,9 @@ export interface LiveSession {
   budgetUsd?: number | undefined;
   /** Earlier cost of the session that does not count against `budgetUsd`. */
   spentUsd?: number | undefined;
-  /** Pid of the Holdfast process. */
   hostPid: number;
   /** Pid of `claude`. */
   pid?: number | undefined;
-  /** True when it runs in this process. */
   isLocal: boolean;
 }
 
@@ -197,13 +187,14 @@ export interface SelectionRequest extends Pick<
   excluded: readonly string[];
   /** Idle persistent sessions of this lane: the task may continue one of them. */
   waiting: readonly string[];
+  /** `[]`: ask no model. Default: the configured chain. */
+  model?: readonly [] | undefined;
 }
 
 /** The agent's registry of native sessions. A failed write is reported and does not stop a run. */
 export interface RunnerRegistry {
   saveSession(agentId: string, session: SaveSessionOptions): Promise<void>;
   updateSessionStats(agentId: string, stats: RunStats): Promise<void>;
-  /** Undefined: the registry does not contain the session. */
   readSessionCosts(agentId: string, sessionId: string): Promise<SessionCosts | undefined>;
 }
 

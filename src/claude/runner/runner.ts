@@ -26,15 +26,13 @@ import { createKeyedMutex } from "../../base/async.ts";
 
 export type ClaudeRunner = ReturnType<typeof createClaudeRunner>;
 
-interface WithSessionOptions {
+interface WithSessionOptions extends Pick<
+  SpawnOptions,
+  "repoPath" | "agentId" | "queueTimeoutMs" | "signal" | "onEvent"
+> {
   sessionId: string;
-  repoPath: string;
-  agentId: string;
   /** Default: `queue`. */
   onRunning?: "queue" | "refuse" | undefined;
-  queueTimeoutMs?: number | undefined;
-  signal?: AbortSignal | undefined;
-  onEvent?: SpawnOptions["onEvent"];
 }
 
 export function createClaudeRunner(parts: RunnerParts) {
@@ -50,7 +48,6 @@ export function createClaudeRunner(parts: RunnerParts) {
     }),
   };
   return {
-    /** The runs of this process, by run id. */
     activeSpawns: runs as ReadonlyMap<string, ActiveRun>,
     /** Rejects only before anything was sent; afterwards every end is an outcome of the result. */
     async spawnClaudeCode(options: SpawnOptions): Promise<ClaudeCodeResult> {
@@ -79,7 +76,6 @@ export function createClaudeRunner(parts: RunnerParts) {
     /** Runs `action` as the only writer of a session, for a person who opens it with `cc attach`. */
     withSession: async <T>(options: WithSessionOptions, action: () => Promise<T>) =>
       await withSession(parts, options, action),
-    /** The runs of all Holdfast processes of this home. */
     getAllLiveSessions: async () => (await readRuns(parts.locksFolder)).map(toLiveSession),
     /** Cancels all waits and ends every `claude` of this process. */
     async stopAllClaudeCode(): Promise<void> {

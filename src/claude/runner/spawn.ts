@@ -36,8 +36,8 @@ export async function runInBestSession(context: RunnerContext, options: SpawnReq
   });
   if (placed.result !== undefined) return await placed.result;
   try {
-    const result = await sendFollowUp(context, placed.sessionId, options.task, options);
-    return { ...result, selection: placed.selection };
+    const { selection, sessionId } = placed;
+    return { ...(await sendFollowUp(context, sessionId, options.task, { ...options, selection })), selection };
   } catch (error) {
     // The session ended in the meantime, and nothing was sent.
     if (!(error instanceof HoldfastError) || error.code !== "session-not-live") throw error;
@@ -264,20 +264,12 @@ async function startRun(
   }
 }
 
-interface PreparedRun {
-  processOptions: ClaudeProcessOptions;
-  /** Budget of the run, or of the session over all its runs. */
-  budgetUsd: number;
-  /** Earlier cost of the session that does not count against the budget. */
-  spentUsd: number;
-}
-
 async function prepare(
   parts: RunnerParts,
   options: SpawnOptions,
   { start, lane, conversation }: Reservation,
   runId: string,
-): Promise<PreparedRun> {
+) {
   const { agentId, sessionKey } = options;
   const config = parts.configOf(agentId);
   const server = parts.mcpServer?.({ agentId, repoPath: lane.worktree, sessionKey });
@@ -310,6 +302,7 @@ async function prepare(
   return {
     processOptions,
     budgetUsd: options.maxBudgetUsd ?? config.maxBudgetUsd,
+    // Earlier cost of the session that does not count against the budget.
     spentUsd: isOwnBudget ? (costs?.totalUsd ?? 0) : 0,
   };
 }

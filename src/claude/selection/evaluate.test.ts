@@ -2,6 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { DEFAULT_CONFIG } from "../../config/config.ts";
+import type { LanguageModel } from "../../models/language-model.ts";
 import { parseCases, readCases } from "./cases.ts";
 import { evaluateCases } from "./evaluate.ts";
 
@@ -126,6 +128,44 @@ describe("an evaluation", () => {
     });
   });
 });
+
+it("a model that judges perfectly decides right, and in auto it is asked only when in doubt", async () => {
+  const cases = await readCases("test/fixtures/selection/cases.jsonl");
+  const { claudeCode } = DEFAULT_CONFIG;
+  const labels = new Map(
+    cases.map(({ task, sessions, relevance }) => [`${task} ${sessions.length}`, { sessions, relevance }]),
+  );
+  let requests = 0;
+  /** Finds the case by its task, and each session by its first message. */
+  const perfect: LanguageModel = {
+    provider: "test",
+    model: "perfect",
+    generateText: async ({ prompt }) => {
+      requests++;
+      const document = JSON.parse(prompt.split("\n").slice(1, -2).join("\n")) as SentDocument;
+      const { sessions = [], relevance } = labels.get(`${document.task.text} ${document.sessions.length}`) ?? {};
+      const rated = document.sessions.map(({ id, first }) => {
+        const session = sessions.find(({ firstMessage }) => firstMessage.startsWith(first.replace(/…$/, "")));
+        return { id, relevance: relevance?.get(session?.sessionId ?? "") };
+      });
+      return { text: JSON.stringify(rated), finish: "stop", usage: {} };
+    },
+  };
+  const accuracy = async (relevance: "auto" | "model") => {
+    requests = 0;
+    const config = { ...claudeCode.sessionSelection, relevance };
+    return (await evaluateCases(cases, { config, model: perfect })).model?.accuracy;
+  };
+  expect(await accuracy("model")).toBeGreaterThanOrEqual(0.99);
+  expect(requests).toBe(320);
+  expect(await accuracy("auto")).toBeGreaterThanOrEqual(0.97);
+  expect(requests).toBeLessThan(260);
+});
+
+interface SentDocument {
+  task: { text: string };
+  sessions: { id: string; first: string }[];
+}
 
 function row(id: string, expected: unknown, a: number, b: number): string {
   const sessions = [session("a", a), session("b", b)];

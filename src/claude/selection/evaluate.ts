@@ -3,19 +3,18 @@
  * decision, once per way of comparing tasks. Chance and "always fresh" are baselines.
  */
 import { DEFAULT_CONFIG } from "../../config/config.ts";
-import type { LanguageModel } from "../../models/language-model.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
 import type { ExpectedDecision, SelectionCase } from "./cases.ts";
 import { scoreOffline } from "./offline/score-offline.ts";
 import { selectSession } from "./select-session.ts";
-import type { RelevanceScorer, SelectionAction, SessionSelection, TaskRelevance } from "./selection.ts";
+import type { RelevanceScorer, SelectOptions, SelectionAction, SessionSelection, TaskRelevance } from "./selection.ts";
 import type { SessionSelectionConfig } from "../../config/claude-code.ts";
 
 export interface EvaluateOptions {
   /** Default: `scoreOffline`. */
   offline?: RelevanceScorer | undefined;
   /** Default: no result for a model. */
-  model?: LanguageModel | (() => LanguageModel) | undefined;
+  model?: SelectOptions["model"];
   /** Default: the default configuration. */
   config?: SessionSelectionConfig | undefined;
 }
@@ -54,6 +53,8 @@ export interface CaseDecision {
   action: SelectionAction;
   sessionId?: string | undefined;
   verdict: "right" | "wrong-session" | "missed-resume" | "wrong-resume";
+  /** How likely it seemed right, 0 to 1. Undefined without a session to compare. */
+  confidence?: number | undefined;
   reason: string;
   /** Of all sessions, best first. */
   relevance: { sessionId: string; relevance: number; score: number; reasoning: string }[];
@@ -80,7 +81,7 @@ export async function evaluateCases(
 interface Method {
   config: SessionSelectionConfig;
   scorer: (one: SelectionCase) => RelevanceScorer;
-  model?: LanguageModel | (() => LanguageModel) | undefined;
+  model?: SelectOptions["model"];
 }
 
 async function runMethod(cases: readonly SelectionCase[], method: Method): Promise<MethodResult> {
@@ -122,6 +123,7 @@ async function decideCase(one: SelectionCase, { config, scorer, model }: Method)
     action: chosen.action,
     sessionId: chosen.sessionId,
     verdict: judge(expected, chosen),
+    confidence: chosen.confidence,
     reason: chosen.reason,
     relevance: chosen.scores.map(({ sessionId, score, relevance: { relevance, reasoning } }) => {
       return { sessionId, relevance, score, reasoning };

@@ -11,7 +11,7 @@ import {
 import { HoldfastError } from "../../base/errors.ts";
 import { createLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
-import { type AssessOptions, assessTaskRelevance, relevanceModel, buildRelevancePrompt } from "./relevance.ts";
+import { type AssessOptions, assessTaskRelevance, relevanceModels, buildRelevancePrompt } from "./relevance.ts";
 import type { RelevanceScorer } from "./selection.ts";
 import { openLanguageModel } from "../../models/language-model.ts";
 
@@ -131,11 +131,11 @@ describe("the offline scorer replaces", () => {
   ])("%s, and says so", async (_name, reply, code) => {
     await using server = await startFakeModelServer(() => reply);
     const lines: string[] = [];
-    const logger = createLogger({ write: (line) => lines.push(line) });
-    const { relevances, by } = await assess(server, { logger });
+    const logger = createLogger({ level: "info", write: (line) => lines.push(line) });
+    const { relevances, by, failure } = await assess(server, { logger });
     expect(by).toBe("offline");
     expect(relevances.map(({ relevance }) => relevance)).toEqual([0.42, 0.42, 0.42]);
-    expect(relevances[0]?.reasoning).toMatch(/^words; compared offline: /);
+    expect(failure).toMatch(/\w+ \w+/);
     expect(lines.join("")).toContain(code);
   });
 
@@ -145,27 +145,56 @@ describe("the offline scorer replaces", () => {
   ])("%s after the time limit", async (_name, reply) => {
     await using server = await startFakeModelServer(() => reply);
     const config = { ...CONFIG, relevanceTimeoutMs: 100 };
-    const { relevances, by } = await assess(server, { config });
-    expect(by).toBe("offline");
-    expect(relevances[0]?.reasoning).toContain("did not answer in time");
+    const next = openLanguageModel("local/llama3", { providers: { local: { baseUrl: server.url } }, env: {} });
+    const startedAt = performance.now();
+    const { by, failure } = await assess(server, { config, model: [next, next] });
+    expect({ by, failure }).toEqual({ by: "offline", failure: expect.stringContaining("did not answer in time") });
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("a model that cannot be opened", async () => {
     const config = { ...CONFIG, relevanceModel: "claude-haiku" };
-    const model = relevanceModel(config, { providers: {}, env: {} });
-    const { relevances, by } = await assessTaskRelevance("task", SESSIONS, { model, config, offline });
+    const model = relevanceModels(config, { providers: {}, env: {}, command: "no-such-claude" });
+    const { by, failure } = await assessTaskRelevance("task", SESSIONS, { model, config, offline });
     expect(by).toBe("offline");
-    expect(relevances[0]?.reasoning).toContain('There is no key for the provider "anthropic"');
+    expect(failure).toContain('There is no key for the provider "anthropic"');
+    expect(failure).toContain("no-such-claude");
   });
 
   it("no model, and a model that is switched off", async () => {
     await using server = await startFakeModelServer(() => ({ text: "[]" }));
-    expect(relevanceModel(CONFIG, { providers: {}, env: {} })).toBeUndefined();
     expect(await assessTaskRelevance("task", SESSIONS, { config: CONFIG, offline })).toMatchObject({ by: "offline" });
-    const { relevances, by } = await assess(server, { config: { ...CONFIG, enabled: false } });
-    expect({ by, reasoning: relevances[0]?.reasoning }).toEqual({ by: "offline", reasoning: "words" });
+    const off = [
+      { ...CONFIG, enabled: false },
+      { ...CONFIG, relevance: "offline" as const },
+    ];
+    for (const config of off) {
+      expect(relevanceModels(config, { providers: {}, env: {}, command: "claude" })).toEqual([]);
+      const { relevances, by, failure } = await assess(server, { config });
+      expect({ by, failure, reasoning: relevances[0]?.reasoning }).toEqual({ by: "offline", reasoning: "words" });
+    }
     expect(server.requests).toEqual([]);
   });
+
+  it("a model in auto if it is sure, and in no other mode", async () => {
+    await using server = await startFakeModelServer((request) => ({ text: ratings(request, { webhook: 0.9 }) }));
+    const asked = async (relevance: "auto" | "model", sure: boolean) =>
+      (await assess(server, { config: { ...CONFIG, relevance }, isSure: () => sure })).by;
+    expect(await asked("auto", true)).toBe("offline");
+    expect(await asked("auto", false)).toBe("model");
+    expect(await asked("model", true)).toBe("model");
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+it("asks the next model if one fails, and says why and what the answer cost", async () => {
+  await using broken = await startFakeModelServer(() => ({ status: 500, body: "{}" }));
+  await using server = await startFakeModelServer((request) => ({ text: ratings(request, { webhook: 0.9 }) }));
+  const { by, failure, costUsd, relevances } = await assess(server, { model: [haikuAt(broken), haikuAt(server)] });
+  expect({ by, rated: relevances[0]?.relevance }).toEqual({ by: "model", rated: 0.9 });
+  expect(failure).toMatch(/\w+/);
+  expect(costUsd).toBeGreaterThan(0);
 });
 
 it("asks no model when there is nothing to compare", async () => {
@@ -196,6 +225,11 @@ async function assess(
   const env = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o", GEMINI_API_KEY: "g" };
   const model = openLanguageModel(spec, { providers, env });
   return assessTaskRelevance("the task", sessions, { model, config: CONFIG, offline, now: NOON, ...special });
+}
+
+function haikuAt({ url }: FakeModelServer) {
+  const providers = { anthropic: { baseUrl: url } };
+  return () => openLanguageModel("anthropic/claude-haiku-4-5", { providers, env: { ANTHROPIC_API_KEY: "a" } });
 }
 
 /** The ids of the sessions, in the order of the prompt. */

@@ -1,26 +1,31 @@
 /**
- * How relevant each session is to a task: one request to a model for all sessions, and the offline scorer
- * wherever the model is missing, late or wrong. A failed comparison never fails a selection.
+ * How relevant each session is to a task. The chain: the configured model, Claude Code itself, the offline scorer. A
+ * model gets one request for all sessions. If it is missing or wrong, the next one is asked; all of them together have
+ * one time limit. A failed comparison never fails a selection.
  *
  * A session without a rating gets the offline score, not a value in the middle: 0.5 would count as partly
  * related and could win without any comparison.
  */
+import { TOO_LATE, within } from "../../base/async.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { type Ids, randomIds } from "../../base/ids.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { type LanguageModel, type OpenModelOptions, openLanguageModel } from "../../models/language-model.ts";
 import { plainText, quotedJson, answerObjects } from "../../models/prompt-data.ts";
+import { claudeAsModel } from "../ask-claude.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
 import { ageInHours } from "./score.ts";
-import type { RelevanceContext, RelevanceScorer, SessionSelection, TaskRelevance } from "./selection.ts";
+import type { ModelSource, RelevanceContext, RelevanceScorer, SessionSelection, TaskRelevance } from "./selection.ts";
 import { printableLine } from "../../base/text.ts";
 import type { SessionSelectionConfig } from "../../config/claude-code.ts";
 
 export interface AssessOptions {
-  /** A function is called when the model is needed; if it throws, the model counts as failed. */
-  model?: LanguageModel | (() => LanguageModel) | undefined;
+  /** Asked in this order until one answers. Default: none. */
+  model?: ModelSource | readonly ModelSource[] | undefined;
   config: SessionSelectionConfig;
   offline: RelevanceScorer;
+  /** With `relevance: "auto"`: no model is asked if the offline answer is sure. Default: it never is. */
+  isSure?: ((offline: readonly TaskRelevance[]) => boolean) | undefined;
   context?: RelevanceContext | undefined;
   /** In ms. */
   now?: number | undefined;
@@ -34,6 +39,10 @@ export interface AssessedRelevance {
   /** One per session, in their order. */
   relevances: TaskRelevance[];
   by: SessionSelection["relevanceBy"];
+  /** Of the model that answered. Undefined if none did or its price is unknown. */
+  costUsd?: number | undefined;
+  /** Why a model that was asked did not judge. */
+  failure?: string | undefined;
 }
 
 export async function assessTaskRelevance(
@@ -41,30 +50,48 @@ export async function assessTaskRelevance(
   sessions: readonly DiscoveredSession[],
   options: AssessOptions,
 ): Promise<AssessedRelevance> {
+  const { config, signal, logger = silentLogger } = options;
   if (sessions.length === 0) return { relevances: [], by: "none" };
   const offline = options.offline(task, sessions, options.context ?? {});
-  if (!options.config.enabled || options.model === undefined) return { relevances: offline, by: "offline" };
-
-  const asked = mostPromising(sessions, offline, options);
-  try {
-    const ratings = await askModel(task, sessions, asked, options);
-    return { relevances: withRatings(offline, asked, ratings), by: "model" };
-  } catch (error) {
-    if (options.signal?.aborted === true) throw error;
-    const logger = options.logger ?? silentLogger;
-    logger.warn("The relevance model failed; tasks are compared offline", { error });
-    const failure = `compared offline: ${printableLine(errorMessage(error), 100)}`;
-    return { relevances: offline.map((item) => annotated(item, failure)), by: "offline" };
+  const models = mayAsk(config) ? [options.model ?? []].flat() : [];
+  if (models.length === 0 || (config.relevance === "auto" && options.isSure?.(offline) === true)) {
+    return { relevances: offline, by: "offline" };
   }
+  const asked = mostPromising(sessions, offline, options);
+  const batch = asked.map((index) => sessions[index]).filter((session) => session !== undefined);
+  const end = performance.now() + config.relevanceTimeoutMs;
+  const failures: string[] = [];
+  for (const source of models) {
+    try {
+      const { by, costUsd, ratings } = await askModel(task, batch, source, end - performance.now(), options);
+      return { relevances: withRatings(offline, asked, ratings), by, costUsd, failure: failures[0] };
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      logger.info("A relevance model failed", { error });
+      failures.push(printableLine(errorMessage(error), 120));
+      if (performance.now() >= end) break;
+    }
+  }
+  return { relevances: offline, by: "offline", failure: failures.join("; ") };
 }
 
-/** The configured model, opened when it is needed. Undefined: no model is configured. */
-export function relevanceModel(
+function mayAsk({ enabled, relevance }: SessionSelectionConfig): boolean {
+  return enabled && relevance !== "offline";
+}
+
+export interface RelevanceModelOptions extends OpenModelOptions {
+  /** The program of Claude Code. */
+  command: string;
+}
+
+/** The chain: the configured model, then Claude Code. Empty if the configuration forbids to ask. */
+export function relevanceModels(
   config: SessionSelectionConfig,
-  options: OpenModelOptions,
-): (() => LanguageModel) | undefined {
-  const spec = config.enabled ? config.relevanceModel : undefined;
-  return spec === undefined ? undefined : () => openLanguageModel(spec, options);
+  options: RelevanceModelOptions,
+): (() => LanguageModel)[] {
+  const { relevanceModel } = config;
+  const configured = relevanceModel === undefined ? [] : [() => openLanguageModel(relevanceModel, options)];
+  return mayAsk(config) ? [...configured, () => claudeAsModel(options)] : [];
 }
 
 const MAX_ASKED = 20;
@@ -96,15 +123,14 @@ interface ModelRating {
 async function askModel(
   task: string,
   sessions: readonly DiscoveredSession[],
-  asked: readonly number[],
-  { model, config, context, signal, ids }: AssessOptions,
-): Promise<Map<number, ModelRating>> {
-  const opened = typeof model === "function" ? model() : model;
-  if (opened === undefined) return new Map();
-  const batch = asked.map((index) => sessions[index]).filter((session) => session !== undefined);
-  const { system, prompt, indexById } = buildRelevancePrompt(task, batch, context ?? {}, ids);
-  const limit = AbortSignal.timeout(config.relevanceTimeoutMs);
-  const answer = await opened.generateText({
+  source: ModelSource,
+  limitMs: number,
+  { config, context, signal, ids }: AssessOptions,
+): Promise<Pick<AssessedRelevance, "by" | "costUsd"> & { ratings: Map<number, ModelRating> }> {
+  const model = typeof source === "function" ? source() : source;
+  const { system, prompt, indexById } = buildRelevancePrompt(task, sessions, context ?? {}, ids);
+  const limit = AbortSignal.timeout(Math.max(0, Math.floor(limitMs)));
+  const request = model.generateText({
     system,
     prompt,
     maxTokens: config.relevanceMaxTokens,
@@ -112,10 +138,16 @@ async function askModel(
     reasoning: "none",
     signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
   });
+  // A model may need some time to stop, and the caller does not wait for that.
+  const answer = await within(limitMs + STOP_MS, request);
+  if (answer === TOO_LATE) throw tooLate(model);
   const ratings = readRatings(answer.text, indexById);
-  if (ratings.size === 0) throw noRatings(opened);
-  return ratings;
+  if (ratings.size === 0) throw noRatings(model);
+  return { by: model.provider === "claude-code" ? "claude-code" : "model", costUsd: answer.costUsd, ratings };
 }
+
+/** For the error of the model itself, which says more. */
+const STOP_MS = 100;
 
 export interface RelevancePrompt {
   system: string;
@@ -227,6 +259,13 @@ function withRatings(
 
 function annotated(item: TaskRelevance, note: string): TaskRelevance {
   return { ...item, reasoning: item.reasoning === "" ? note : `${item.reasoning}; ${note}` };
+}
+
+function tooLate({ provider, model }: LanguageModel): HoldfastError {
+  return new HoldfastError("unavailable", "model-timeout", `${provider}/${model} did not answer in time`, {
+    hint: "Raise claudeCode.sessionSelection.relevanceTimeoutMs.",
+    data: { provider, model },
+  });
 }
 
 function noRatings({ provider, model }: LanguageModel): HoldfastError {

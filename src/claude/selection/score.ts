@@ -121,6 +121,33 @@ export function relevanceToResume(
   return Math.min(rule.relatedFrom, rule.partlyFrom + (missing - rule.partlyPoints) / slope);
 }
 
+/** Beyond these values a relevance says no more about a decision. */
+const RELEVANCE_RANGE = [0.005, 0.995] as const;
+
+/**
+ * How likely each choice is right, the likeliest first, as shares that add up to 1. Without a session id: fresh. The
+ * evidence of a session counts from the relevance with which it would be resumed, as in scripts/train-relevance.ts.
+ */
+export function likelihoods(
+  candidates: readonly (Omit<ScoreFacts, "now" | "config"> & { session: DiscoveredSession })[],
+  context: Pick<ScoreFacts, "now" | "config">,
+): { sessionId?: string | undefined; share: number }[] {
+  const odds = candidates.flatMap(({ session, relevance, ...facts }) => {
+    const needed = relevanceToResume(session, { ...facts, ...context });
+    if (needed === undefined) return [];
+    return { sessionId: session.sessionId, value: Math.exp(logOdds(relevance.relevance) - logOdds(needed)) };
+  });
+  const total = odds.reduce((sum, { value }) => sum + value, 1);
+  const shares = odds.map(({ sessionId, value }) => ({ sessionId, share: value / total }));
+  return [{ sessionId: undefined, share: 1 / total }, ...shares].toSorted((a, b) => b.share - a.share);
+}
+
+export function logOdds(share: number): number {
+  const [low, high] = RELEVANCE_RANGE;
+  const bounded = Math.min(high, Math.max(low, share));
+  return Math.log(bounded / (1 - bounded));
+}
+
 function healthPoints(session: DiscoveredSession, age: number, rule: SelectionScoring["health"]): number {
   let points = rule.points;
   if (session.messageCount > rule.manyMessages) points -= rule.manyMessagesPenalty;

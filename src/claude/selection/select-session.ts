@@ -13,8 +13,15 @@ import { checkTaskLabel, labelOfChat } from "../registry/registry.ts";
 import { gatherEvidence } from "./evidence.ts";
 import { scoreOffline } from "./offline/score-offline.ts";
 import { assessTaskRelevance } from "./relevance.ts";
-import { scoreSession } from "./score.ts";
-import type { Evidence, SelectOptions, SelectionProject, SessionScore, SessionSelection } from "./selection.ts";
+import { likelihoods, scoreSession } from "./score.ts";
+import type {
+  Evidence,
+  SelectOptions,
+  SelectionProject,
+  SessionScore,
+  SessionSelection,
+  TaskRelevance,
+} from "./selection.ts";
 import { isInside } from "../../base/files.ts";
 import { printableLine } from "../../base/text.ts";
 import type { SessionSelectionConfig } from "../../config/claude-code.ts";
@@ -54,10 +61,10 @@ export async function selectSession(
     const reason = `Start fresh: ${noCandidate(agentId, scope, eligible.length > 0)}.`;
     return orWaitForOpen({ action: "fresh", reason, scores: [], relevanceBy: "none" }, open, onRunning);
   }
-  const { scores, relevanceBy } = await rankCandidates(task, repoPath, candidates, project, options);
-  const decided = decide(scores, candidates, waiting);
-  const reason = `${decided.reason}${runnerUpNote(scores, candidates)}`;
-  return orWaitForOpen({ ...decided, reason, scores, relevanceBy }, open, onRunning);
+  const { choices, ...ranked } = await rankCandidates(task, repoPath, candidates, project, options);
+  const decided = decide(ranked.scores, candidates, waiting);
+  const reason = `${decided.reason}${runnerUpNote(ranked.scores, candidates)}`;
+  return orWaitForOpen({ ...decided, reason, ...ranked, ...sureness(choices, decided.sessionId) }, open, onRunning);
 }
 
 function knownSessions(project: SelectionProject, options: SelectOptions): DiscoveredSession[] {
@@ -130,9 +137,21 @@ function orWaitForOpen(
   onRunning: SelectOptions["onRunning"],
 ): SessionSelection {
   if (open === undefined || selection.action === "continue" || onRunning === "worktree") return selection;
-  const { scores, relevanceBy } = selection;
-  const wait = waitFor(open, onRunning);
-  return { ...wait, reason: `${wait.reason} The task does not fit it.`, scores, relevanceBy };
+  const { action, sessionId, reason } = waitFor(open, onRunning);
+  const unknown = { confidence: undefined, runnerUp: undefined };
+  return { ...selection, ...unknown, action, sessionId, reason: `${reason} The task does not fit it.` };
+}
+
+/** The likelihood of the right choice from which no model is asked: docs/selection-cases.md has the figures. */
+const SURE = 0.9;
+
+type Choices = ReturnType<typeof likelihoods>;
+
+interface RankedCandidates extends Pick<
+  SessionSelection,
+  "scores" | "relevanceBy" | "relevanceCostUsd" | "relevanceFailure"
+> {
+  choices: Choices;
 }
 
 /** Scores twice: first to find the best candidates, then with the evidence that the repo has about them. */
@@ -142,36 +161,59 @@ async function rankCandidates(
   candidates: readonly DiscoveredSession[],
   project: SelectionProject,
   options: SelectOptions,
-): Promise<Pick<SessionSelection, "scores" | "relevanceBy">> {
+): Promise<RankedCandidates> {
   const { config = DEFAULT_CONFIG.claudeCode.sessionSelection, now = Date.now() } = options;
   const currentBranch = project.git?.currentBranch;
   const commitSubjects = project.git?.recentCommits.map(({ message }) => message) ?? [];
-  const { relevances, by } = await assessTaskRelevance(task, candidates, {
+  const rank = (relevances: readonly TaskRelevance[], evidence: ReadonlyMap<string, Evidence[]> = new Map()) => {
+    const rows = candidates.flatMap((session, index) => {
+      const relevance = relevances[index];
+      if (relevance === undefined) return [];
+      const known = withBudget(session, options.maxBudgetUsd);
+      const facts = { currentBranch, relevance, evidence: evidence.get(session.sessionId) };
+      return { ...facts, session: known, score: scoreSession(known, { ...facts, now, config }) };
+    });
+    return { rows: rows.sort(bestFirst), choices: likelihoods(rows, { now, config }) };
+  };
+  const { relevances, by, costUsd, failure } = await assessTaskRelevance(task, candidates, {
     ...options,
     config,
     now,
     offline: options.offline ?? scoreOffline,
+    isSure: (offline) => (rank(offline).choices[0]?.share ?? 0) >= SURE,
     context: { currentBranch, commitSubjects, now },
   });
-  const score = (evidence: ReadonlyMap<string, Evidence[]>) => {
-    const rows = candidates.flatMap((session, index) => {
-      const relevance = relevances[index];
-      if (relevance === undefined) return [];
-      const facts = { currentBranch, relevance, now, config, evidence: evidence.get(session.sessionId) };
-      return { session, score: scoreSession(withBudget(session, options.maxBudgetUsd), facts) };
-    });
-    return rows.sort(bestFirst);
+  const result = ({ rows, choices }: ReturnType<typeof rank>): RankedCandidates => {
+    const judged = { relevanceBy: by, relevanceCostUsd: costUsd, relevanceFailure: failure };
+    return { scores: rows.map((row) => row.score), choices, ...judged };
   };
 
-  const first = score(new Map());
-  if (options.evidence === false) return { scores: first.map((row) => row.score), relevanceBy: by };
-  const ranked = first.map((row) => row.session);
+  const first = rank(relevances);
+  if (options.evidence === false) return result(first);
+  const ranked = first.rows.map((row) => row.session);
   const sources = { repoPath, currentBranch, worktrees: project.git?.worktrees, now, ...options.evidence };
   const evidence = await gatherEvidence(ranked, sources).catch((error: unknown) => {
     (options.logger ?? silentLogger).warn("Evidence about sessions could not be read from the repo", { error });
     return new Map<string, Evidence[]>();
   });
-  return { scores: score(evidence).map((row) => row.score), relevanceBy: by };
+  return result(rank(relevances, evidence));
+}
+
+/** How likely the decision is right, and the likeliest other one. */
+function sureness(choices: Choices, chosen: string | undefined): Pick<SessionSelection, "confidence" | "runnerUp"> {
+  const other = choices.find(({ sessionId }) => sessionId !== chosen);
+  return {
+    confidence: rounded(choices.find(({ sessionId }) => sessionId === chosen)?.share ?? 0),
+    runnerUp: other && {
+      action: other.sessionId === undefined ? "fresh" : "resume",
+      sessionId: other.sessionId,
+      confidence: rounded(other.share),
+    },
+  };
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 100) / 100;
 }
 
 function withBudget(session: DiscoveredSession, maxBudgetUsd: number | undefined): DiscoveredSession {

@@ -26,8 +26,8 @@ export interface SelectOptions {
   maxBudgetUsd?: number | undefined;
   /** Default: the default configuration, which uses no model. */
   config?: SessionSelectionConfig | undefined;
-  /** Compares tasks. Default: the offline scorer. */
-  model?: LanguageModel | (() => LanguageModel) | undefined;
+  /** Compare tasks, asked in this order until one answers. Default: only the offline scorer. */
+  model?: ModelSource | readonly ModelSource[] | undefined;
   /** Default: `scoreOffline`. */
   offline?: RelevanceScorer | undefined;
   /** When a session already runs here. `worktree`: ignore it; the caller creates a worktree. Default: `queue`. */
@@ -46,6 +46,9 @@ export interface SelectOptions {
   signal?: AbortSignal | undefined;
   ids?: Ids | undefined;
 }
+
+/** A function is called when the model is needed; if it throws, the model counts as failed. */
+export type ModelSource = LanguageModel | (() => LanguageModel);
 
 export interface EvidenceSources {
   repoPath: string;
@@ -75,8 +78,25 @@ export interface SessionSelection {
   reason: string;
   /** All candidates, best first. */
   scores: SessionScore[];
-  /** How tasks were compared. */
-  relevanceBy: "model" | "offline" | "none";
+  /** Who compared the tasks. */
+  relevanceBy: "model" | "claude-code" | "offline" | "none";
+  /** What the comparison by a model cost. Undefined if unknown or none. */
+  relevanceCostUsd?: number | undefined;
+  /** Why a model that was asked did not judge. */
+  relevanceFailure?: string | undefined;
+  /** How likely the decision is right, 0 to 1. Undefined if no candidates were compared. */
+  confidence?: number | undefined;
+  /** The next best choice. Undefined if there is none. */
+  runnerUp?: RunnerUp | undefined;
+  /** What the offline comparison would have chosen, if the caller named the session or asked for a fresh one. */
+  suggested?: SessionSelection | undefined;
+}
+
+export interface RunnerUp {
+  action: "resume" | "fresh";
+  sessionId?: string | undefined;
+  /** How likely it is right, 0 to 1. */
+  confidence: number;
 }
 
 export interface SessionScore {

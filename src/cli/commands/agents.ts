@@ -55,7 +55,6 @@ function describeAgent(id: string, { home, config }: Setup) {
     agentDir: layout.root,
     engine: engineNameOf(config, id),
     model,
-    /** Number of channel accounts that this agent answers. */
     bindings: bound.length,
     isDefault,
     routes: isDefault && routes.length === 0 ? ["default (no explicit rules)"] : routes,
@@ -75,7 +74,7 @@ export async function addAgent(rawId: string, options: AddOptions): Promise<void
   const { setConfigValue } = await import("../../config/edit.ts");
   await setConfigValue({ path, key: `agents.${id}`, rawValue: JSON.stringify(settings) });
   // The folder last: if this fails, the first use of the agent creates it.
-  const { ensureWorkspace } = await import("../../engine/workspace/ensure-workspace.ts");
+  const { ensureWorkspace } = await import("../../engine/workspace/workspace-description.ts");
   await ensureWorkspace(workspace);
   const added = describeAgent(id, await loadSetup());
   await suggestRestart(setup.home);

@@ -12,11 +12,9 @@ import { loadSetup } from "../context.ts";
 import { formatAge, plural, printHanging, printJson, printStyled, style } from "../output.ts";
 import { progressLine } from "./cc/claude-side.ts";
 import { shortPath } from "./cc/claude-side.ts";
+import type { Counts, Flags } from "../command.ts";
 
-export interface BlameOptions {
-  json?: boolean | undefined;
-  limit?: number | undefined;
-}
+type BlameOptions = Flags<"json"> & Counts<"limit">;
 
 const DEFAULT_LIMIT = 10;
 const PROMPT_LENGTH = 200;
@@ -95,21 +93,9 @@ function addsLine({ input }: NativeCall, names: readonly string[], text: string)
   });
 }
 
-interface BlamedSession {
-  sessionId: string;
-  in: "chats" | "claude";
-  title?: string | undefined;
-  agentId?: string | undefined;
-  repo?: string | undefined;
-  branch?: string | undefined;
-  at?: string | undefined;
-  /** Newest first. */
-  prompts: { text: string; at?: string | undefined; entryId?: string | undefined }[];
-  /** Arguments of `holdfast`. */
-  open: { show: string[] };
-}
+type BlamedSession = ReturnType<typeof groupBySession>[number];
 
-function groupBySession(edits: readonly FileEdit[]): BlamedSession[] {
+function groupBySession(edits: readonly FileEdit[]) {
   const groups = Map.groupBy(edits, ({ kind, agentId, sessionId }) => JSON.stringify([kind, agentId, sessionId]));
   return [...groups.values()].flatMap((group) => {
     const [newest] = group;

@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
-import type { PairingSender, PairingStore } from "../../channels/pairing-store.ts";
+import type { PairingSender, PairingStore } from "../../channels/access.ts";
 import { CHANNEL_NAMES, type ChannelName } from "../../config/choices.ts";
 import { channelsFolder } from "../../config/layout.ts";
 import { channelLabel, idleAccounts, withIdleAccounts } from "../channel-view.ts";
@@ -228,7 +228,7 @@ function noSuchAccount(known: readonly string[], channel: ChannelName, accountId
 }
 
 async function openPairing({ home }: Setup, channel: ChannelName, accountId: string): Promise<PairingStore> {
-  const { createPairingStore } = await import("../../channels/pairing-store.ts");
+  const { createPairingStore } = await import("../../channels/access.ts");
   return createPairingStore({ folder: channelsFolder(home), channel, accountId, clock: systemClock });
 }
 

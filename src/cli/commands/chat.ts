@@ -57,7 +57,6 @@ async function chooseSession({ config }: Setup, options: ChatOptions): Promise<C
   };
 }
 
-/** The session of the person at the keyboard. */
 function ownKey(config: Setup["config"], agentId: string): string {
   const name = userInfo().username;
   const person = { Provider: "cli", Surface: "cli", ChatType: "direct", From: `cli:${name}`, SenderId: name };
@@ -198,7 +197,6 @@ export async function openConversation(
         listener = undefined;
       }
     },
-    /** Stops the running turn; false when none runs. */
     abort: async (): Promise<boolean> => (await caller.call("chat.abort", { sessionKey, agentId })).aborted,
   };
 }

@@ -5,8 +5,7 @@ import { ERROR_KINDS, HoldfastError, fileError, systemErrorCode } from "../../ba
 import { agentLayout, configFile, gatewayLayout, resolveHome } from "../../config/layout.ts";
 import { type Finding, isOpenProblem, type AgentScope } from "../../doctor/finding.ts";
 import { type DoctorReport, runDoctor } from "../../doctor/run-doctor.ts";
-import { findGateway, gatewayState } from "../../gateway/runtime-file.ts";
-import { readToken } from "../../gateway/token-file.ts";
+import { findGateway, gatewayState, readToken } from "../../gateway/gateway-files.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import type { Flags, Texts } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";

@@ -4,7 +4,7 @@ import { ERROR_KINDS, HoldfastError, systemErrorCode } from "../../base/errors.t
 import { programFile } from "../../base/package.ts";
 import { processState } from "../../base/processes.ts";
 import { gatewayLayout } from "../../config/layout.ts";
-import { requireGateway } from "../../gateway/connect-to-gateway.ts";
+import { requireGateway } from "../../gateway/gateway-files.ts";
 import { createHttpCaller } from "../../rpc/client.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import { channelLabel, channelLine, isRepeated, toChannelRecord, withIdleAccounts } from "../channel-view.ts";
@@ -60,7 +60,6 @@ export async function startInBackground(options: Flags<"json">): Promise<void> {
   else print(wasRunning ? `The gateway is already running at ${url}` : `The gateway listens at ${url}`);
 }
 
-/** Restarts in the background with the same options; starts one if none runs. */
 export async function restartGateway(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const previous = await findRunningGateway(setup);

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { PRIVATE_FILE } from "../../base/files.ts";
+import { readLines, readLinesBackward } from "../../base/jsonl.ts";
 import { gatewayLayout, resolveHome } from "../../config/layout.ts";
 import { type Counts, type Flags, invalidOption } from "../command.ts";
 import { print, printJson, talk } from "../output.ts";
@@ -86,24 +87,16 @@ function noLog(path: string): HoldfastError {
   });
 }
 
-const FIRST_READ = 65_536;
-const MAX_READ = 64_000_000;
-
-/** Reads only as much of the file as the lines need. Undefined if there is no file. */
+/** Undefined if there is no file. */
 async function readEnd(path: string, count: number): Promise<{ lines: string[]; position: number } | undefined> {
   await using handle = await openIfPresent(path);
   if (handle === undefined) return undefined;
   const { size } = await handle.stat();
-  for (let length = FIRST_READ; ; length *= 4) {
-    const start = Math.max(0, size - length);
-    const text = String(await readBytes(handle, start, size));
-    // Unless it is the start of the file, the first line may be cut.
-    const lines = text.split("\n").slice(start === 0 ? 0 : 1);
-    if (lines.at(-1) === "") lines.pop();
-    if (start === 0 || lines.length >= count || length >= MAX_READ) {
-      return { lines: lines.slice(-count), position: size };
-    }
+  const lines: string[] = [];
+  for await (const { bytes } of readLinesBackward(handle, { end: size })) {
+    if (lines.push(String(bytes)) >= count) break;
   }
+  return { lines: lines.reverse(), position: size };
 }
 
 async function openIfPresent(path: string): Promise<FileHandle | undefined> {
@@ -113,12 +106,6 @@ async function openIfPresent(path: string): Promise<FileHandle | undefined> {
     if (systemErrorCode(error) === "ENOENT") return undefined;
     throw fileError(error, "read", path);
   }
-}
-
-async function readBytes(handle: FileHandle, start: number, end: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(Math.max(0, end - start));
-  const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-  return bytes.subarray(0, bytesRead);
 }
 
 const POLL_MS = 250;
@@ -136,9 +123,10 @@ async function follow(path: string, from: number): Promise<void> {
     const { size, ino } = await handle.stat();
     if (ino !== inode || size < position) position = 0;
     inode = ino;
-    const bytes = await readBytes(handle, position, Math.min(size, position + MAX_READ));
-    const end = bytes.lastIndexOf(0x0a) + 1;
-    position += end;
-    if (end > 0) print(String(bytes.subarray(0, end - 1)));
+    for await (const { bytes, end, terminated } of readLines(handle, { start: position, end: size })) {
+      if (!terminated) break;
+      print(String(bytes));
+      position = end;
+    }
   }
 }

@@ -47,7 +47,6 @@ async function refuseSecond(setup: Setup): Promise<void> {
   throw alreadyRunning(running);
 }
 
-/** The arguments that `gateway restart` reuses. */
 function toArgs({ port, noChannels }: GatewayOptions): string[] {
   return [...(port === undefined ? [] : ["--port", port]), ...(noChannels === true ? ["--no-channels"] : [])];
 }

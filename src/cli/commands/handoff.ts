@@ -6,7 +6,8 @@ import { closing } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { findHandoff, type HandoffPlace } from "../../handoff/find-handoff.ts";
-import { type HandoffView, handoffView, isNativeState } from "../../handoff/handoff-view.ts";
+import { isNativeState } from "../../handoff/handoff.ts";
+import { type HandoffView, handoffView } from "../../handoff/handoff-view.ts";
 import { renderMarkdown, shortEntryId } from "../../handoff/render.ts";
 import type { ModelWork, SessionState } from "../../handoff/state.ts";
 import type { Counts, Flags, Texts } from "../command.ts";
@@ -176,7 +177,6 @@ function describe({ items, project, previousSessionId, sessionKey }: SessionStat
   return `${lines} of window ${shortEntryId(previousSessionId)} (project ${project}, session ${sessionKey})`;
 }
 
-/** A reference that is short to type. */
 function referenceOf(state: SessionState): string {
   return isNativeState(state) ? shortEntryId(state.previousSessionId) : state.sessionKey;
 }

@@ -55,13 +55,7 @@ async function newestSession(agent: AgentHandle): Promise<FoundSession> {
   });
 }
 
-interface Shown {
-  /** Streamed if it is all of them: a transcript may be larger than memory. */
-  entries: AsyncIterable<TranscriptEntry> | readonly TranscriptEntry[];
-  /** False when the file has earlier entries. */
-  complete: boolean;
-  report: Report;
-}
+type Shown = Awaited<ReturnType<typeof readShown>>;
 
 type Report = ReturnType<typeof createReport>;
 
@@ -80,7 +74,7 @@ function addTo(
   report.end = found.end;
 }
 
-async function readShown(path: string, report: Report, { all, limit = DEFAULT_LIMIT }: HistoryOptions): Promise<Shown> {
+async function readShown(path: string, report: Report, { all, limit = DEFAULT_LIMIT }: HistoryOptions) {
   if (all === true) return { entries: readAll(path, report), complete: true, report };
   for (let count = limit; ; count *= 2) {
     const { entries, complete, problems, problemCount } = await readTail(path, count);
@@ -131,7 +125,6 @@ async function printHistory({ key, entry, window }: FoundSession, shown: Shown):
   if (isEmpty) printStyled(style("dim", isLost ? "(unreadable)" : "(no messages yet)"));
 }
 
-/** Prints entries as they are appended, until interrupted. */
 async function follow(path: string, start: number, options: HistoryOptions): Promise<void> {
   let position = start;
   const stop = new AbortController();

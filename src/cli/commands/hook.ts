@@ -17,7 +17,6 @@ import {
 
 /** Claude Code writes the input before this process runs, so it is late only on a very busy machine. */
 const INPUT_MS = 500;
-/** The process exits after this time, even if something hangs. */
 const HARD_LIMIT_MS = 2_000;
 
 export async function hook(event: string | undefined): Promise<void> {

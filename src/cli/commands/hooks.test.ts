@@ -23,8 +23,8 @@ function holdfast({ home }: HookHome, ...args: string[]) {
 }
 
 /** A hook in the workspace of the agent `main`. */
-async function addToWorkspace(stage: HookHome, name: string, files: Record<string, string>): Promise<string> {
-  const folder = join(agentLayout(stage.home, "main").workspace, "hooks", name);
+async function addToWorkspace(home: HookHome, name: string, files: Record<string, string>): Promise<string> {
+  const folder = join(agentLayout(home.home, "main").workspace, "hooks", name);
   await mkdir(folder, { recursive: true });
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
   return folder;
@@ -32,9 +32,9 @@ async function addToWorkspace(stage: HookHome, name: string, files: Record<strin
 
 describe("holdfast hooks", () => {
   it("lists hooks as text and as JSON", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "bad", { "HOOK.md": "---\nevents: [command:nwe]\n---\n", ...HANDLER });
-    const { status, stdout } = holdfast(stage, "hooks", "list");
+    await using home = await createHookHome();
+    await home.add("home", "bad", { "HOOK.md": "---\nevents: [command:nwe]\n---\n", ...HANDLER });
+    const { status, stdout } = holdfast(home, "hooks", "list");
     expect(status).toBe(0);
     expect(stdout.split("\n").map((line) => line.trimEnd())).toEqual([
       expect.stringMatching(/^HOOK +FROM +STATE +EVENTS$/),
@@ -44,7 +44,7 @@ describe("holdfast hooks", () => {
       expect.stringMatching(/^bad +home +broken +unknown event "command:nwe"; did you mean command:new\?$/),
       "",
     ]);
-    expect(holdfast(stage, "hooks", "list", "--json").json()).toEqual({
+    expect(holdfast(home, "hooks", "list", "--json").json()).toEqual({
       schema: 1,
       count: 2,
       hooks: [
@@ -64,8 +64,8 @@ describe("holdfast hooks", () => {
           description: "",
           events: [],
           source: "home",
-          folder: join(stage.home, "hooks/bad"),
-          handlerFile: join(stage.home, "hooks/bad/handler.ts"),
+          folder: join(home.home, "hooks/bad"),
+          handlerFile: join(home.home, "hooks/bad/handler.ts"),
           enabled: true,
           missing: [],
           variables: [],
@@ -77,65 +77,65 @@ describe("holdfast hooks", () => {
   });
 
   it("turns hooks off and on, and keeps the comments of the configuration", async () => {
-    await using stage = await createHookHome();
-    await mkdir(stage.home, { recursive: true });
-    const path = join(stage.home, "config.json");
+    await using home = await createHookHome();
+    await mkdir(home.home, { recursive: true });
+    const path = join(home.home, "config.json");
     await writeFile(path, "{\n  // mine\n  hooks: { timeoutSeconds: 5 },\n}\n");
-    const disabled = holdfast(stage, "hooks", "disable", "session-handoff", "--json");
+    const disabled = holdfast(home, "hooks", "disable", "session-handoff", "--json");
     expect(disabled.json()).toEqual({ schema: 1, ok: true, path, name: "session-handoff" });
-    expect(holdfast(stage, "hooks", "list", "--json").json()).toMatchObject({
+    expect(holdfast(home, "hooks", "list", "--json").json()).toMatchObject({
       hooks: [{ enabled: false, state: "off" }],
     });
     expect(await readFile(path, "utf8")).toContain("// mine");
-    const enabled = holdfast(stage, "hooks", "enable", "session-handoff");
+    const enabled = holdfast(home, "hooks", "enable", "session-handoff");
     expect(enabled).toMatchObject({ status: 0, stdout: `session-handoff is turned on  (${path})\n` });
-    expect(holdfast(stage, "hooks", "check", "--json").json()).toMatchObject({ ok: true, hooks: [{ state: "ready" }] });
+    expect(holdfast(home, "hooks", "check", "--json").json()).toMatchObject({ ok: true, hooks: [{ state: "ready" }] });
   });
 
   it("pins a workspace hook to its files and reports a change", async () => {
-    await using stage = await createHookHome();
+    await using home = await createHookHome();
     const files = { "HOOK.md": hookHead("own.notes", "command:new"), ...HANDLER };
-    const folder = await addToWorkspace(stage, "own", files);
+    const folder = await addToWorkspace(home, "own", files);
     // No handler may run before that: this one would fail.
     await writeFile(join(folder, "handler.ts"), "process.exit(9);");
-    const before = holdfast(stage, "hooks", "check", "own.notes", "--json");
+    const before = holdfast(home, "hooks", "check", "own.notes", "--json");
     expect(before).toMatchObject({ status: 0 });
     expect(before.json()).toMatchObject({ ok: true, hooks: [{ state: "off", enabled: false }] });
 
     await writeFile(join(folder, "handler.ts"), HANDLER["handler.ts"]);
-    expect(holdfast(stage, "hooks", "enable", "own.notes", "--json").json()).toEqual({
+    expect(holdfast(home, "hooks", "enable", "own.notes", "--json").json()).toEqual({
       schema: 1,
       ok: true,
-      path: join(stage.home, "config.json"),
+      path: join(home.home, "config.json"),
       name: "own.notes",
       source: "workspace",
       folder,
       files: ["HOOK.md", "handler.ts"],
       digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     });
-    expect(holdfast(stage, "hooks", "check", "own.notes", "--json").json()).toMatchObject({ ok: true, count: 1 });
+    expect(holdfast(home, "hooks", "check", "own.notes", "--json").json()).toMatchObject({ ok: true, count: 1 });
 
     await writeFile(join(folder, "handler.ts"), "export default () => 1;");
-    const changed = holdfast(stage, "hooks", "check", "own.notes");
+    const changed = holdfast(home, "hooks", "check", "own.notes");
     expect(changed.status).toBe(5);
     expect(changed.stdout).toContain("changed since you enabled it; run `holdfast hooks enable own.notes` again");
     expect(changed.stderr).toBe("1 of 1 hooks is turned on but cannot run.\n");
-    holdfast(stage, "hooks", "disable", "own.notes");
-    expect(JSON.parse(await readFile(join(stage.home, "hooks.json"), "utf8"))).toMatchObject({ workspaceHooks: {} });
+    holdfast(home, "hooks", "disable", "own.notes");
+    expect(JSON.parse(await readFile(join(home.home, "hooks.json"), "utf8"))).toMatchObject({ workspaceHooks: {} });
   });
 
   it("refuses an ambiguous name", async () => {
-    await using stage = await createHookHome();
-    await addToWorkspace(stage, "session-handoff", {
+    await using home = await createHookHome();
+    await addToWorkspace(home, "session-handoff", {
       "HOOK.md": hookHead("session-handoff", "command:new"),
       ...HANDLER,
     });
-    const { status, stderr } = holdfast(stage, "hooks", "enable", "session-handoff");
+    const { status, stderr } = holdfast(home, "hooks", "enable", "session-handoff");
     expect(status).toBe(2);
     expect(stderr).toContain("--source bundled or --source workspace");
-    const chosen = holdfast(stage, "hooks", "enable", "session-handoff", "--source", "bundled", "--json");
+    const chosen = holdfast(home, "hooks", "enable", "session-handoff", "--source", "bundled", "--json");
     expect(chosen.json()).toMatchObject({ source: "bundled" });
-    expect(holdfast(stage, "hooks", "list", "--json").json()).toMatchObject({
+    expect(holdfast(home, "hooks", "list", "--json").json()).toMatchObject({
       hooks: [
         { source: "bundled", state: "ready" },
         { source: "workspace", state: "off" },
@@ -144,12 +144,12 @@ describe("holdfast hooks", () => {
   });
 
   it("loads handlers to check them and reports problems", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "fails", {
+    await using home = await createHookHome();
+    await home.add("home", "fails", {
       "HOOK.md": hookHead("fails", "command:new"),
       "handler.js": "throw new Error('x')",
     });
-    const { status, json } = holdfast(stage, "hooks", "check", "--json");
+    const { status, json } = holdfast(home, "hooks", "check", "--json");
     expect(status).toBe(5);
     expect(json()).toMatchObject({
       schema: 1,
@@ -163,16 +163,16 @@ describe("holdfast hooks", () => {
   });
 
   it("refuses unknown and broken hooks", async () => {
-    await using stage = await createHookHome();
-    await stage.add("home", "bad", { "HOOK.md": "no head", ...HANDLER });
-    const unknown = holdfast(stage, "hooks", "enable", "session-handof", "--json");
+    await using home = await createHookHome();
+    await home.add("home", "bad", { "HOOK.md": "no head", ...HANDLER });
+    const unknown = holdfast(home, "hooks", "enable", "session-handof", "--json");
     expect(unknown.status).toBe(3);
     expect(JSON.parse(unknown.stderr)).toMatchObject({
       error: { code: "hook-not-found", hint: "Did you mean session-handoff?" },
     });
-    const broken = holdfast(stage, "hooks", "enable", "bad", "--json");
+    const broken = holdfast(home, "hooks", "enable", "bad", "--json");
     expect(broken.status).toBe(1);
     expect(JSON.parse(broken.stderr)).toMatchObject({ error: { code: "hook-broken" } });
-    expect(holdfast(stage, "hooks", "disable", "nobody").status).toBe(3);
+    expect(holdfast(home, "hooks", "disable", "nobody").status).toBe(3);
   });
 });

@@ -78,7 +78,7 @@ export async function disableHook(name: string, options: HookOptions): Promise<v
 }
 
 async function load(setup: Setup, options: HookOptions): Promise<Hook[]> {
-  const { loadHooks } = await import("../../hooks/load-hooks.ts");
+  const { loadHooks } = await import("../../hooks/enabled-hooks.ts");
   return await loadHooks({ ...setup, workspace: workspaceOf(setup, options), env: process.env });
 }
 

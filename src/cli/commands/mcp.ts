@@ -167,7 +167,7 @@ function lazyHandoffs(
 }
 
 async function printConfig(options: McpOptions): Promise<void> {
-  const { clientConfig, claudeAddCommand } = await import("../../mcp/client-config.ts");
+  const { clientConfig, claudeAddCommand } = await import("../../mcp/bridge-parts.ts");
   const home = process.env["HOLDFAST_HOME"]?.trim();
   const given = {
     agent: options.agent,

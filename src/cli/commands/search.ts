@@ -10,7 +10,7 @@ import { assertAgentId, loadSetup } from "../context.ts";
 import { formatAge, plural, printHanging, printJson, printStyled, style, talk } from "../output.ts";
 import { progressLine } from "./cc/claude-side.ts";
 import { shortPath } from "./cc/claude-side.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { parseSince } from "../command.ts";
 
 export interface SearchOptions {
@@ -32,6 +32,7 @@ export async function search(words: readonly string[], options: SearchOptions): 
   const opened = await openPersonSearch({ ...setup, logger });
   try {
     await bringUpToDate(opened);
+    if (setup.config.search.embeddings !== undefined) await encodeSessions(opened);
     const result = await opened.query(query);
     if (options.json === true) printJson(result);
     else printResult(result, options, opened);
@@ -69,6 +70,20 @@ async function bringUpToDate(opened: PersonSearch): Promise<void> {
   if (first.complete || !isFirst) return;
   using progress = progressLine();
   await opened.refresh(progress.refresh);
+}
+
+const ENCODING_MS = 5000;
+
+/** A running gateway does it in the background. */
+async function encodeSessions({ index }: PersonSearch): Promise<void> {
+  try {
+    const { encoder, sessions, pending, tokens, costUsd } = await index.encode({ budgetMs: ENCODING_MS });
+    if (pending === 0) return;
+    const spent = `${plural(tokens, "token")}${costUsd === 0 ? "" : `, $${costUsd.toFixed(4)}`}`;
+    talk(`${encoder}: ${sessions} sessions encoded (${spent} so far), ${pending} left. Search again for more.`);
+  } catch (error) {
+    talk(`Searching by words only: ${errorMessage(error)}`);
+  }
 }
 
 function printResult(result: PersonResult, options: SearchOptions, { index }: PersonSearch): void {

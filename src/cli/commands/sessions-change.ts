@@ -200,7 +200,6 @@ async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<
   }
 }
 
-/** Applies the configured limits once. */
 export async function maintain(options: ChangeOptions & Flags<"dryRun">): Promise<void> {
   await withAgent(options, async (agent, { config }) => {
     if (Object.keys(config.maintenance).length === 0) {

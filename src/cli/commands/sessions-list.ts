@@ -19,7 +19,6 @@ interface SessionsPage extends JsonPage {
   folders: ReadonlyMap<string | undefined, string>;
 }
 
-/** An element of a page's JSON. */
 interface PageItem extends SessionEntry {
   key: string;
   kind: SessionKind;

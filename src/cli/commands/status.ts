@@ -219,14 +219,12 @@ interface AgentSessions extends ListedAgent {
   givenUp: number;
   /** The agent has not yet read BOOTSTRAP.md. */
   bootstrapPending: boolean;
-  /** Why the store cannot be read. */
   problem?: string | undefined;
 }
 
 /** `deep` includes the gateway's health; `all` means all sessions, health and usage. */
 type StatusOptions = Flags<"json" | "all" | "usage" | "deep">;
 
-/** The period that usage covers. */
 const USAGE_DAYS = 30;
 const DAY_MS = 86_400_000;
 const RECENT = 10;
@@ -258,7 +256,6 @@ async function probeGateway(setup: Setup, deep: boolean): Promise<Pick<StatusRep
   }
 }
 
-/** Limit for counting messages that were given up. */
 const MAX_GIVEN_UP = 1000;
 
 /** A damaged store is reported as the agent's problem, so that the other agents are still shown. */

@@ -62,7 +62,6 @@ function findCommand(words: readonly string[], commands: readonly Command[]): Co
   return named(2) ?? named(1);
 }
 
-/** The next words of command names. */
 function nextWords(before: readonly string[], commands: readonly Command[]): Suggestion[] {
   const prefix = before.map((word) => `${word} `).join("");
   const found = new Map<string, Suggestion>();
@@ -134,7 +133,6 @@ function toLine({ word, description }: Suggestion, prefix: string): string {
 
 const MAX_SESSIONS = 100;
 
-/** Values that depend on this machine. */
 async function lookUp(kind: ValueKind, line: readonly string[]): Promise<Suggestion[]> {
   switch (kind) {
     case "agent":

@@ -16,7 +16,7 @@ import {
 } from "../commands/cc/claude-side.ts";
 import { plural, formatAge, formatTokens } from "../output.ts";
 import { cutToWidth, fitToWidth, graphemes, textWidth, wrapToWidth } from "../text-width.ts";
-import { type PickerState, selectedItem } from "./picker-state.ts";
+import { type PickerState, queryWords, selectedItem } from "./picker-state.ts";
 import { printableLine } from "../../base/text.ts";
 
 export interface PickerView {
@@ -104,7 +104,7 @@ function bodyLines(
   const filled = Array.from({ length: rows }, (_, index) => list[index] ?? " ".repeat(width));
   if (preview === undefined) return filled;
   const item = selectedItem(view.state);
-  const shown = item === undefined ? [] : previewLines(item.session, preview, view.now, paint);
+  const shown = item === undefined ? [] : previewLines(item.session, view.state, preview, view.now, paint);
   const beside = Array.from({ length: preview.rows }, (_, index) => shown[index] ?? "");
   if (preview.beside) return filled.map((line, index) => `${line} ${paint("dim", "│")} ${beside[index] ?? ""}`);
   return [...filled, paint("dim", "─".repeat(width)), ...beside];
@@ -123,7 +123,7 @@ function listLines(
   }
   return state.matches.slice(state.top, state.top + rows).map(({ session }, index) => {
     const line = sessionLine(session, { width, showRepo, now });
-    return state.top + index === state.selected ? paint("inverse", line) : line;
+    return state.top + index === state.selected ? paint("inverse", line) : markWords(line, state.query, paint);
   });
 }
 
@@ -164,7 +164,13 @@ interface PreviewPlace {
   beside: boolean;
 }
 
-function previewLines(session: DiscoveredSession, place: PreviewPlace, now: number, paint: Paint): string[] {
+function previewLines(
+  session: DiscoveredSession,
+  { query, found }: PickerState,
+  place: PreviewPlace,
+  now: number,
+  paint: Paint,
+): string[] {
   const { width, rows, beside } = place;
   const wrap = (text: string): string[] =>
     wrapToWidth(printableLine(text.slice(0, 2000)), width, beside ? MAX_WRAPPED : 1);
@@ -175,6 +181,8 @@ function previewLines(session: DiscoveredSession, place: PreviewPlace, now: numb
     ...wrap(state).map((line) => (session.isRunning ? paint("green", line) : line)),
     ...wrap(sizeText(session)),
   ];
+  const passage = found?.query === query ? found.passages.get(session.sessionId) : undefined;
+  if (passage !== undefined) facts.push(...wrap(`“${passage}”`).map((line) => markWords(line, query, paint)));
   // One line is the heading; the last prompts are shown.
   const room = Math.max(0, rows - facts.length - 1);
   const asked = promptsOf(session).map((prompt) => wrap(`· ${prompt}`));
@@ -211,4 +219,10 @@ function promptsOf({ prompts, firstMessage, lastPrompt }: DiscoveredSession): st
 }
 
 /** Colours a text; tests pass the text through. */
-export type Paint = (format: "bold" | "dim" | "inverse" | "green", text: string) => string;
+export type Paint = (format: "bold" | "dim" | "inverse" | "green" | "yellow", text: string) => string;
+
+/** Paints the words of the query wherever they occur. */
+function markWords(line: string, query: string, paint: Paint): string {
+  const words = queryWords(query).map((word) => word.replace(/[^\p{L}\p{N}]/gu, String.raw`\$&`));
+  return words.length === 0 ? line : line.replace(new RegExp(words.join("|"), "gi"), (word) => paint("yellow", word));
+}

@@ -4,18 +4,23 @@
  */
 import { basename } from "node:path";
 import type { Key } from "node:readline";
-import { errorMessage, ERROR_KINDS } from "../../base/errors.ts";
+import { lazy } from "../../base/async.ts";
+import { errorMessage, ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
+import { silentLogger } from "../../base/log.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import type { RefreshProgress } from "../../claude/index/native-index.ts";
 import { isFolder, withClaude, shortPath } from "../commands/cc/claude-side.ts";
 import { type ListOptions, type ListQuery, assertFolder, listNative, toQuery } from "../commands/cc/list.ts";
+import { loadSetup } from "../context.ts";
 import { style, print } from "../output.ts";
 import { drawPicker, layoutOf } from "./draw-picker.ts";
 import {
   type PickerChoice,
   type PickerItem,
+  type FoundContent,
   createPickerState,
   pressKey,
+  withFound,
   withItems,
   withRows,
   createKeyReader,
@@ -30,17 +35,72 @@ export async function pickSession(options: ListOptions): Promise<void> {
   await withClaude(options, async (side) => {
     const { openTerminal } = await import("./terminal.ts");
     if (query.repoPath !== undefined && !isFolder(query.repoPath)) await assertKnown(side, query.repoPath);
-    const terminal = openTerminal();
-    const picked = await runPicker(terminal, sourcesFor(side, query, options)).finally(() =>
-      terminal[Symbol.dispose](),
-    );
-    if (picked.action === "leave") process.exitCode = ERROR_KINDS.interrupted.exitCode;
-    else if (picked.action === "show-id") print(picked.session.sessionId);
-    else {
-      const { attachSession } = await import("../commands/cc/attach.ts");
-      await attachSession(side, picked.session, { fork: picked.action === "fork" });
+    const content = createContentSearch();
+    let begin: PickerBegin = { query: "" };
+    try {
+      for (;;) {
+        const terminal = openTerminal();
+        const { choice, query: typed } = await runPicker(
+          terminal,
+          sourcesFor(side, query, options),
+          content.find,
+          begin,
+        ).finally(() => terminal[Symbol.dispose]());
+        const problem = await act(side, choice);
+        if (problem === undefined) return;
+        begin = { query: typed, problem };
+      }
+    } finally {
+      await content.close();
     }
   });
+}
+
+/** Returns why a session cannot be opened. */
+async function act(side: ClaudeSide, choice: Picked): Promise<string | undefined> {
+  if (choice.action === "leave") process.exitCode = ERROR_KINDS.interrupted.exitCode;
+  else if (choice.action === "show-id") print(choice.session.sessionId);
+  else {
+    const { attachSession } = await import("../commands/cc/attach.ts");
+    try {
+      await attachSession(side, choice.session, { fork: choice.action === "fork" });
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      return [error.message, error.hint].filter((text) => text !== undefined).join(" ");
+    }
+  }
+  return undefined;
+}
+
+const REFRESH_MS = 100;
+const FOUND = 200;
+
+/** Searches what was said. Opened at the first search; each search reads a little more of new transcripts. */
+function createContentSearch() {
+  const opening = lazy(async () => {
+    const [{ openPersonSearch }, setup] = await Promise.all([import("../../compose/search.ts"), loadSetup()]);
+    return await openPersonSearch({ ...setup, logger: silentLogger });
+  });
+  return {
+    find: async (query: string): Promise<FoundContent> => {
+      const opened = await opening.get();
+      await opened.refresh({ budgetMs: REFRESH_MS });
+      const { sessions } = opened.index.sessions({
+        person: true,
+        text: query,
+        kinds: ["native"],
+        limit: FOUND,
+        passages: 1,
+      });
+      const all = sessions.filter(({ hasAll }) => hasAll);
+      const passages = all.map(({ sessionId, passages: [best] }) => [
+        sessionId,
+        best?.snippet.replaceAll("**", "") ?? "",
+      ]);
+      return { query, passages: new Map(passages as [string, string][]) };
+    },
+    close: async () => (await opening.made())?.close(),
+  };
 }
 
 async function assertKnown(side: ClaudeSide, repoPath: string): Promise<void> {
@@ -95,19 +155,34 @@ interface PickerPage {
 
 type Picked = Exclude<PickerChoice, { action: "scope" }>;
 
+interface PickerBegin {
+  query: string;
+  /** Why the last choice was not possible. Shown until a key is pressed. */
+  problem?: string | undefined;
+}
+
+const TYPING_MS = 120;
+
 /** Shows the first source; Tab switches to the next. */
-async function runPicker(terminal: Terminal, sources: readonly [PickerSource, ...PickerSource[]]): Promise<Picked> {
+async function runPicker(
+  terminal: Terminal,
+  sources: readonly [PickerSource, ...PickerSource[]],
+  find: (query: string) => Promise<FoundContent>,
+  begin: PickerBegin,
+): Promise<{ choice: Picked; query: string }> {
   const { promise: picked, resolve, reject } = Promise.withResolvers<Picked>();
   const readKey = createKeyReader();
   let [source] = sources;
   let name = "";
-  let state = createPickerState([], layoutOf(terminal.size()).list.rows);
+  let state = createPickerState([], layoutOf(terminal.size()).list.rows, begin.query);
+  let { problem } = begin;
+  let typing: NodeJS.Timeout | undefined;
   let notice: string | undefined = "Looking for sessions …";
   let isOver = false;
 
   const draw = (): void => {
     if (isOver) return;
-    const view = { state, scope: name, showRepo: source.isAll, notice, now: Date.now() };
+    const view = { state, scope: name, showRepo: source.isAll, notice: problem ?? notice, now: Date.now() };
     terminal.draw(drawPicker(view, terminal.size(), style));
   };
   const show = (page: PickerPage): void => {
@@ -145,11 +220,27 @@ async function runPicker(terminal: Terminal, sources: readonly [PickerSource, ..
     });
   };
 
+  const showFound = (found: FoundContent): void => {
+    state = withFound(state, found);
+    draw();
+  };
+  /** Without an index, the facts of the sessions still match. */
+  const searchContent = (): void => {
+    clearTimeout(typing);
+    const { query } = state;
+    if (query.trim() === "") return;
+    typing = setTimeout(() => {
+      void find(query).then(showFound, () => undefined);
+    }, TYPING_MS);
+  };
   const onKey = (text: string | undefined, raw: Key): void => {
     const key = readKey(text, raw);
     if (key === undefined) return;
     const step = pressKey(state, key);
+    const isSameQuery = step.state.query === state.query;
     ({ state } = step);
+    problem = undefined;
+    if (!isSameQuery) searchContent();
     if (step.choice === undefined) draw();
     else if (step.choice.action === "scope") nextSource();
     else resolve(step.choice);
@@ -163,10 +254,13 @@ async function runPicker(terminal: Terminal, sources: readonly [PickerSource, ..
   terminal.onResize(() => guard(onResize, reject));
   draw();
   start();
+  searchContent();
   try {
-    return await picked;
+    const choice = await picked;
+    return { choice, query: state.query };
   } finally {
     isOver = true;
+    clearTimeout(typing);
   }
 }
 

@@ -13,9 +13,16 @@ export interface PickerItem {
   session: DiscoveredSession;
 }
 
+/** A passage for each session whose content has the words of `query`, best first. */
+export interface FoundContent {
+  query: string;
+  passages: ReadonlyMap<string, string>;
+}
+
 export interface PickerState {
   items: readonly PickerItem[];
   query: string;
+  found?: FoundContent | undefined;
   /** Items that match the query, in order. */
   matches: readonly PickerItem[];
   /** Index into `matches`; 0 if there is none. */
@@ -40,8 +47,8 @@ export interface PickerStep {
   choice?: PickerChoice | undefined;
 }
 
-export function createPickerState(items: readonly PickerItem[], rows: number): PickerState {
-  return { items, query: "", matches: items, selected: 0, top: 0, rows: Math.max(1, rows) };
+export function createPickerState(items: readonly PickerItem[], rows: number, query = ""): PickerState {
+  return { items, query, matches: matchItems(items, { query }), selected: 0, top: 0, rows: Math.max(1, rows) };
 }
 
 const CHANGES = {
@@ -70,7 +77,7 @@ export function pressKey(state: PickerState, key: PickerKey): PickerStep {
 /** Replaces the sessions; the selected one stays selected. */
 export function withItems(state: PickerState, items: readonly PickerItem[]): PickerState {
   const marked = selectedItem(state)?.id;
-  const matches = matchItems(items, state.query);
+  const matches = matchItems(items, state);
   const place = matches.findIndex(({ id }) => id === marked);
   // At the top the selection follows the newest session.
   const selected = state.selected === 0 ? 0 : place;
@@ -86,18 +93,35 @@ export function selectedItem(state: PickerState): PickerItem | undefined {
 }
 
 function withQuery(state: PickerState, query: string): PickerState {
-  // A longer query matches a subset.
-  const among = query.startsWith(state.query) ? state.matches : state.items;
-  return { ...state, query, matches: matchItems(among, query), selected: 0, top: 0 };
+  return { ...state, query, matches: matchItems(state.items, { ...state, query }), selected: 0, top: 0 };
 }
 
-/** All words must match, in any order. */
-function matchItems(items: readonly PickerItem[], query: string): readonly PickerItem[] {
-  const words = query
+/** Adds sessions by their content. Ignored if the query has changed meanwhile. */
+export function withFound(state: PickerState, found: FoundContent): PickerState {
+  return found.query === state.query ? withItems({ ...state, found }, state.items) : state;
+}
+
+/** All words must match a session's facts, in any order, or its content. The best content comes first. */
+function matchItems(
+  items: readonly PickerItem[],
+  { query, found }: Pick<PickerState, "query" | "found">,
+): readonly PickerItem[] {
+  const words = queryWords(query);
+  if (words.length === 0) return items;
+  const hasWords = ({ search }: PickerItem): boolean => words.every((word) => search.includes(word));
+  const ids = found?.query === query ? [...found.passages.keys()] : [];
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const placeOf = ({ id }: PickerItem): number => places.get(id) ?? places.size;
+  const [named, others] = [items.filter(hasWords), items.filter((item) => places.has(item.id) && !hasWords(item))];
+  return [named, others].flatMap((group) => group.toSorted((a, b) => placeOf(a) - placeOf(b)));
+}
+
+/** In lower case. */
+export function queryWords(query: string): string[] {
+  return query
     .toLowerCase()
     .split(/\s+/u)
     .filter((word) => word !== "");
-  return words.length === 0 ? items : items.filter(({ search }) => words.every((word) => search.includes(word)));
 }
 
 function moveTo(state: PickerState, wanted: number): PickerState {

@@ -13,14 +13,13 @@ import type { Logger } from "../../base/log.ts";
 import type { ClaudeCodeResult, RunnerEvent, SpawnOptions } from "../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../claude/runner/runner.ts";
 import type { Engine, EngineEvent } from "../engine.ts";
-import { failureOf, inChat, noticeOf } from "./outcome.ts";
 import { type RunRequest, isCompaction, toRunRequest, resumedSession } from "./run-request.ts";
 import { TurnTranslator } from "./turn-translator.ts";
 import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
+import { printableLine } from "../../base/text.ts";
 
 export interface ClaudeCodeEngineOptions {
   runner: () => Promise<ClaudeRunner>;
-  /** The configuration with the agent's overrides applied. */
   configOf: (agentId: string) => ClaudeCodeConfig;
   logger: Logger;
   clock: Clock;
@@ -98,7 +97,6 @@ async function recall(options: ClaudeCodeEngineOptions, sessionKey: string): Pro
 const STARTED_FRESH =
   "Claude Code no longer has this conversation. It continues in a fresh session that knows what Holdfast has recorded.";
 
-/** Resumes the conversation's session, or forks it if another process keeps it open. */
 async function spawn(
   { runner: openRunner, heldWaitMs = HELD_WAIT_MS, logger }: ClaudeCodeEngineOptions,
   { options, resumes }: RunRequest,
@@ -131,7 +129,6 @@ function noticesOf(event: RunnerEvent, { hasPast }: RunRequest): EngineEvent[] {
 const ON_A_COPY =
   "This conversation is open in another `claude`. It continues here in a copy, which does not see the other one.";
 
-/** Yields unfinished text, the cost and a notice, or throws the failure. */
 async function* conclude(
   translator: TurnTranslator,
   over: Promise<ClaudeCodeResult>,
@@ -155,4 +152,77 @@ async function* conclude(
   if (failure !== undefined) throw failure;
   const notice = isStopped ? undefined : noticeOf(result);
   if (notice !== undefined) yield { type: "notice", text: notice };
+}
+
+const REASON_LENGTH = 500;
+
+/** Undefined: the run succeeded or hit a limit. */
+function failureOf(result: ClaudeCodeResult, apiError: string | undefined): HoldfastError | undefined {
+  const reason = printableLine(result.error ?? "no reason given", REASON_LENGTH);
+  const { sessionId, apiStatus } = result;
+  const fail = (...[kind, code, message, hint]: Failure): HoldfastError =>
+    new HoldfastError(kind, code, message, { hint, data: { sessionId, apiStatus } });
+  switch (result.outcome) {
+    case "completed":
+    case "permission-denied":
+    case "limit-turns":
+    case "limit-budget":
+      return undefined;
+    case "api-error":
+      return fail(...refusal(result, apiError, reason));
+    case "rate-limited":
+      return fail("unavailable", "claude-rate-limited", `The model's rate limit is reached: ${reason}`, LATER);
+    case "timed-out":
+      return fail("timeout", "claude-timed-out", "Claude Code took too long and was stopped.", TOO_LONG);
+    case "interrupted":
+      return fail("interrupted", "claude-interrupted", "Claude Code was stopped.", "Send the message again.");
+    case "stale-resume":
+    case "crashed":
+    default:
+      return fail("unavailable", "claude-crashed", `Claude Code exited before it answered: ${reason}`, TRY_BY_HAND);
+  }
+}
+
+type Failure = [kind: HoldfastError["kind"], code: string, message: string, hint: string];
+
+const LATER = "Wait until the limit resets, or choose another model with /model.";
+const TOO_LONG = "Ask for less at once, or raise claudeCode.timeoutMinutes.";
+const TRY_BY_HAND = "Run `claude` in the agent's workspace to see what is wrong.";
+const LOG_IN = "On the gateway's machine run `claude` and /login, or set ANTHROPIC_API_KEY for the gateway.";
+
+function refusal({ apiStatus }: ClaudeCodeResult, apiError: string | undefined, reason: string): Failure {
+  if (apiError === "authentication_failed" || apiStatus === 401 || apiStatus === 403 || /\/login\b/.test(reason)) {
+    return ["forbidden", "claude-not-logged-in", `Claude Code is not logged in: ${reason}`, LOG_IN];
+  }
+  if (apiStatus === undefined || apiStatus >= 500 || apiStatus === 408) {
+    return ["unavailable", "claude-api-error", `The model could not be reached: ${reason}`, "Try again later."];
+  }
+  return ["usage", "claude-api-refused", `The model refused the request: ${reason}`, REFUSED];
+}
+
+const REFUSED = "Choose another model with /model, or start over with /new.";
+
+function noticeOf(result: ClaudeCodeResult): string | undefined {
+  switch (result.outcome) {
+    case "limit-turns":
+      return "Claude Code reached its step limit (claudeCode.maxTurns). Ask it to continue if there is more to do.";
+    case "limit-budget":
+      return "Claude Code stopped: the budget of this conversation is used up. Start another with /new, or raise claudeCode.maxBudgetUsd.";
+    case "permission-denied": {
+      const tools = [...new Set(result.denials.map(({ toolName }) => printableLine(toolName, 60)))].join(", ");
+      return `Claude Code was not allowed to use: ${tools}. See claudeCode.permissionMode and claudeCode.allowedTools.`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Replaces hints that name CLI commands with hints for a chat. */
+function inChat(error: unknown): unknown {
+  if (!(error instanceof HoldfastError) || error.code !== "budget-used-up") return error;
+  return new HoldfastError(error.kind, error.code, error.message, {
+    hint: "Start another conversation with /new, or raise claudeCode.maxBudgetUsd.",
+    data: error.data,
+    cause: error,
+  });
 }

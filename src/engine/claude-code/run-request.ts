@@ -10,13 +10,7 @@ import { withHandOff, withoutCommand, withoutMentions } from "../../claude/runne
 import { isNativeSessionId } from "../../claude/runner/run-files.ts";
 import { attachmentsOf, handoffText, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
-export interface RunRequest {
-  options: SpawnOptions;
-  /** The session to resume. Undefined: a new one. */
-  resumes: string | undefined;
-  /** The conversation has earlier messages. */
-  hasPast: boolean;
-}
+export type RunRequest = ReturnType<typeof toRunRequest>;
 
 /** The Claude Code session of the conversation. Undefined: none yet, or the id is not one of Claude Code's. */
 export function resumedSession({ engineSessionId }: EngineTurn): string | undefined {
@@ -24,7 +18,7 @@ export function resumedSession({ engineSessionId }: EngineTurn): string | undefi
 }
 
 /** `left` is the hand-off for a session that has lost the conversation. */
-export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: string): RunRequest {
+export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: string) {
   const digest = conversationDigest(turn.context, turn.text);
   const resumes = resumedSession(turn);
   const task = taskOf(turn);
@@ -111,10 +105,7 @@ function modelOf(name: string | undefined): string | undefined {
 /** The lowest is also used for `off` and `minimal`. */
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
-/**
- * The digest replaces Claude Code's own memory of a conversation. It holds the last compaction summary and as
- * many of the newest messages as fit.
- */
+/** The digest replaces Claude Code's memory: the last compaction summary, and as many of the newest messages as fit. */
 /** Must fit into a hand-off. */
 const MAX_CHARACTERS = 8000;
 const MAX_SUMMARY = 3000;
@@ -143,7 +134,6 @@ function conversationDigest(context: readonly TranscriptMessage[], text: string)
   return lines.length === 0 ? undefined : lines.join("\n");
 }
 
-/** True if an earlier attempt at this message has already done something. */
 function wasBegun(context: readonly TranscriptMessage[], text: string): boolean {
   const place = placeOfMessage(context, text);
   return place !== -1 && context.slice(place + 1).some(({ role }) => role === "assistant" || role === "toolResult");

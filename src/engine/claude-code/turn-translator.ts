@@ -18,7 +18,6 @@ interface Draft {
   messageId: string | undefined;
   model: string | undefined;
   blocks: ContentBlock[];
-  /** Text of the block that is still streaming. */
   partial: string;
   usage: TokenUsage | undefined;
   stopReason: StopReason | undefined;
@@ -30,7 +29,6 @@ const PROVIDER = "anthropic";
 const SYNTHETIC = "<synthetic>";
 
 export class TurnTranslator {
-  /** True once a message for the transcript was yielded. */
   hasSaid = false;
   /** Claude Code's name for an API error: `authentication_failed`, `rate_limit`, … */
   apiError: string | undefined;
@@ -42,7 +40,6 @@ export class TurnTranslator {
   private model: string | undefined;
   private isCompacting = false;
   private readonly tools = new Map<string, string>();
-  /** Ids of messages whose text was streamed. */
   private readonly streamed = new Set<string>();
 
   constructor(clock: Clock) {
@@ -69,7 +66,6 @@ export class TurnTranslator {
     }
   }
 
-  /** The unfinished message, if any, with this stop reason. */
   end(reason: StopReason): EngineEvent[] {
     if (this.draft !== undefined) this.draft.stopReason = reason;
     return this.finishDraft();

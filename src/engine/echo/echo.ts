@@ -12,9 +12,9 @@ import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts"
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { type ToolResultMessage, type ContentBlock, NO_COST } from "../../transcript/entries.ts";
 import type { Engine, EngineEvent, EngineTurn, SummaryRequest, EngineUsage } from "../engine.ts";
-import { raceAbort } from "../race-abort.ts";
+import { raceAbort } from "../../base/async.ts";
 import { type ToolTable, type AgentTool, runTool, toolResultMessage } from "../tools/agent-tool.ts";
-import { createAttachedFiles } from "../tools/attached-files.ts";
+import { createAttachedFiles } from "../tools/confined-files.ts";
 import { estimateTokens, textTokens, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
 export interface EchoEngineOptions {
@@ -26,13 +26,11 @@ export interface EchoEngineOptions {
 
 interface Echo {
   turn: EngineTurn;
-  /** The message without a hand-off. */
   text: string;
   signal: AbortSignal;
   tools: ToolTable;
   clock: Clock;
   logger: Logger;
-  /** Number of this message in the window. */
   place: number;
   /** Tool results of an interrupted attempt, in order. */
   known: ToolResultMessage[];
@@ -186,7 +184,6 @@ function summaryOf({ messages, instructions }: SummaryRequest): string {
   return `[echo] summary of ${messages.length} messages.${wish} First: ${lines[0]} Last: ${lines[1]}`;
 }
 
-/** A script may set the tokens of the context. */
 function echoUsage({ turn, tokens }: Echo, answer: string): EngineUsage {
   const input = tokens ?? estimateTokens(turn.context);
   return { provider: "holdfast", model: "echo", input, output: textTokens(answer), cacheRead: 0, cacheWrite: 0 };
@@ -200,18 +197,8 @@ function echoMessage(
   const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
   const { provider, model, ...tokens } = echoUsage(echo, text);
   const usage = { ...tokens, totalTokens: tokens.input + tokens.output, cost: NO_COST };
-  const timestamp = echo.clock.now();
-  const message = {
-    role: "assistant" as const,
-    content,
-    api: "holdfast",
-    provider,
-    model,
-    usage,
-    stopReason,
-    timestamp,
-  };
-  return { type: "message", message };
+  const common = { role: "assistant" as const, api: "holdfast", timestamp: echo.clock.now() };
+  return { type: "message", message: { ...common, content, provider, model, usage, stopReason } };
 }
 
 /** The argument of a `tool:` line: a JSON object, or the text of the tool's first property. */

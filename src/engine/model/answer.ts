@@ -2,8 +2,14 @@
 import { isRecord, parseJson } from "../../base/json-record.ts";
 import { type ContentBlock, type MessageUsage, NO_COST } from "../../transcript/entries.ts";
 import type { EngineUsage } from "../engine.ts";
-import { signatureOf } from "./to-prompt.ts";
-import type { AssistantPart, Finish, ProviderMetadata, StreamPart, PromptMessage } from "./request-options.ts";
+import {
+  signatureOf,
+  type AssistantPart,
+  type Finish,
+  type ProviderMetadata,
+  type StreamPart,
+  type PromptMessage,
+} from "./to-prompt.ts";
 import { type ModelName, type ResolvedPrice, type TokenCounts, tokenCostOf } from "../../models/model-info.ts";
 import { IMAGE_TOKENS, textTokens } from "../../transcript/messages.ts";
 
@@ -25,7 +31,6 @@ export function createAnswer(takenIds: Set<string>) {
   const items: Item[] = [];
   let finish: Finish | undefined;
   return {
-    /** Returns the new text. */
     add: (part: StreamPart): string => {
       if (part.type === "finish") finish = part;
       return addPart(items, part, takenIds);
@@ -34,7 +39,6 @@ export function createAnswer(takenIds: Set<string>) {
     hasOutput: () => items.some((item) => item.type === "call" || item.text !== ""),
     text: () => items.map((item) => (item.type === "text" ? item.text : "")).join(""),
     calls: () => items.flatMap((item) => (item.type === "call" ? [item.call] : [])),
-    /** Content for the transcript. */
     blocks: ({ withCalls }: { withCalls: boolean }) => items.flatMap((item) => blockOf(item, withCalls)),
     /** Content for the next request of this turn, with the provider's metadata. */
     parts: () => items.flatMap(partOf),
@@ -155,14 +159,12 @@ export function createBill({ provider, model }: ModelName, price: ResolvedPrice 
   let newest: TokenCounts | undefined;
   let costUsd = 0;
   return {
-    /** Adds a request and returns the usage of its message. */
     add: (tokens: TokenCounts): MessageUsage => {
       const cost = price === undefined ? NO_COST : tokenCostOf(tokens, price);
       newest = tokens;
       costUsd += cost.total;
       return { ...tokens, totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite, cost };
     },
-    /** Tokens of the latest request and the cost of all. */
     usage: (): EngineUsage | undefined => {
       if (newest === undefined) return undefined;
       return { provider, model, ...newest, costUsd: price === undefined ? undefined : costUsd };

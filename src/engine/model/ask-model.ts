@@ -8,9 +8,9 @@ import type { Logger } from "../../base/log.ts";
 import { isTransient, modelError } from "../../models/model-errors.ts";
 import { type ProviderAccess, createBoundedFetch, loadSdkModel } from "../../models/provider-access.ts";
 import type { EngineEvent } from "../engine.ts";
-import { raceAbort } from "../race-abort.ts";
+import { raceAbort } from "../../base/async.ts";
 import { type Answer, createAnswer } from "./answer.ts";
-import type { CallOptions, StreamPart } from "./request-options.ts";
+import type { CallOptions, StreamPart } from "./to-prompt.ts";
 import type { ModelName } from "../../models/model-info.ts";
 
 export interface ModelLine {
@@ -26,7 +26,6 @@ type TextEvent = EngineEvent & { type: "text" };
 
 export interface Asked {
   answer: Answer;
-  /** Undefined: the answer is complete. */
   error?: HoldfastError | undefined;
 }
 
@@ -105,9 +104,7 @@ async function* streamInto(
 }
 
 export interface IdleLimits {
-  /** Time to the first byte of an answer. */
   firstByteMs: number;
-  /** Time between two pieces of it. */
   silenceMs: number;
 }
 
@@ -126,9 +123,7 @@ function createIdleTimer({ firstByteMs, silenceMs }: IdleLimits) {
     }, limit);
   };
   return {
-    /** Aborted with a `TimeoutError` when the time is up. */
     signal: controller.signal,
-    /** Restarts the timer: data arrived. */
     touch: (): void => {
       limit = silenceMs;
       if (timer !== undefined) start();

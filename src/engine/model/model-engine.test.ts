@@ -140,12 +140,12 @@ describe.each(MODELS)("%s", (model) => {
 
   it("times out", async () => {
     await using mute = await startFakeModelStream({ silent: true });
-    const limits = { firstByteMs: 500, silenceMs: 5000 };
+    const limits = { firstByteMs: 1000, silenceMs: 15_000 };
     expect(await failure(engineAt(mute, { limits }), { model })).toBe("model-timeout");
     expect(mute.requests).toHaveLength(1);
 
     await using stalled = await startFakeModelStream(says("one two three", { breaks: { after: 4, with: "silence" } }));
-    const { events, error } = await attempt(engineAt(stalled, { limits: { firstByteMs: 5000, silenceMs: 150 } }), {
+    const { events, error } = await attempt(engineAt(stalled, { limits: { firstByteMs: 15_000, silenceMs: 1000 } }), {
       model,
     });
     expect(error).toMatchObject({ code: "model-timeout", kind: "timeout" });

@@ -2,8 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
-import { INTERRUPTED_CALL, toPrompt } from "./to-prompt.ts";
-import type { PromptMessage } from "./request-options.ts";
+import { INTERRUPTED_CALL, toPrompt, type PromptMessage } from "./to-prompt.ts";
 
 const TARGET = { provider: "anthropic", model: "claude-haiku-4-5" };
 const timestamp = 1;

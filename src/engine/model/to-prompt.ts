@@ -13,12 +13,12 @@ import type {
   ToolResultMessage,
   TranscriptMessage,
 } from "../../transcript/entries.ts";
-import { openVouchedFile } from "../tools/confined-files.ts";
-import { readAtMost } from "../tools/file-text.ts";
-import type { AssistantPart, PromptMessage, ToolPart, UserPart, ProviderMetadata } from "./request-options.ts";
+import { openVouchedFile, readAtMost } from "../tools/confined-files.ts";
 import { delimited } from "../../base/text.ts";
 import type { ModelName } from "../../models/model-info.ts";
 import { attachmentsOf } from "../../transcript/messages.ts";
+import type { ProviderAccess, SdkModel } from "../../models/provider-access.ts";
+import type { ToolTable } from "../tools/agent-tool.ts";
 
 export const INTERRUPTED_CALL = "Interrupted: it is unknown how far this got. Check before you repeat it.";
 
@@ -49,7 +49,6 @@ export function hasImages({ role, content }: PromptMessage): boolean {
   return role === "user" && content.some(({ type }) => type === "file");
 }
 
-/** For a model that rejects images. */
 export function withoutImages(prompt: readonly PromptMessage[]): PromptMessage[] {
   return prompt.map((message) => {
     if (message.role !== "user") return message;
@@ -175,7 +174,6 @@ function describeCommand({ command, output, exitCode, cancelled, truncated }: Ba
   return `The person ran a command, which ${state}:\n${command}\n${said}${truncated ? "\n[output truncated]" : ""}`;
 }
 
-/** The text of a content, with a placeholder for images. */
 export function plainText(content: MessageContent): string {
   return blocksOf(content)
     .map((block) => (block.type === "text" ? block.text : block.type === "image" ? "[an image]" : ""))
@@ -220,7 +218,6 @@ function safeName(name: string): string {
 
 interface AttachedImage {
   mediaType: string;
-  /** Base64. */
   data: string;
 }
 
@@ -256,7 +253,6 @@ export async function loadAttachedImages(context: readonly TranscriptMessage[]):
   return images;
 }
 
-/** Undefined: too large or missing. */
 async function readImage(path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
     await using handle = await openVouchedFile(path);
@@ -276,14 +272,8 @@ function imageType(bytes: Buffer): string | undefined {
   return /^RIFF[^]{4}WEBP$/.test(start) ? "image/webp" : undefined;
 }
 
-/**
- * Providers sign thinking and tool calls, and want them back unchanged during the turn. The block keeps the
- * signature under pi's member names.
- */
-export function signatureOf(
-  type: "thinking" | "toolCall",
-  metadata: ProviderMetadata | undefined,
-): { thinkingSignature?: string | undefined; thoughtSignature?: string | undefined } {
+/** Providers sign thinking and tool calls and want them back unchanged. Blocks keep them under pi's member names. */
+export function signatureOf(type: "thinking" | "toolCall", metadata: ProviderMetadata | undefined) {
   const anthropic = metadata?.["anthropic"]?.["signature"];
   const google = metadata?.["google"]?.["thoughtSignature"];
   const signature = typeof anthropic === "string" ? anthropic : google;
@@ -299,3 +289,57 @@ function signatureOptions(provider: string, block: ContentBlock): ProviderMetada
   if (provider === "anthropic") return { anthropic: { signature } };
   return provider === "google" ? { google: { thoughtSignature: signature } } : undefined;
 }
+
+const LEVELS: readonly Reasoning[] = ["minimal", "low", "medium", "high", "xhigh"];
+
+/** Leaves unknown levels, and servers that may know none, at their default. */
+export function reasoningOptions(
+  level: string | undefined,
+  { protocol }: ProviderAccess,
+  prompt: readonly PromptMessage[],
+): Pick<CallOptions, "reasoning"> {
+  const reasoning = level === "off" ? "none" : LEVELS.find((known) => known === level);
+  if (reasoning === undefined || protocol === "openai-compatible") return {};
+  // Anthropic requires the thinking block before a tool call to continue thinking after it.
+  return { reasoning: protocol === "anthropic" && endsInThoughtlessCall(prompt) ? "none" : reasoning };
+}
+
+function endsInThoughtlessCall(prompt: readonly PromptMessage[]): boolean {
+  if (prompt.at(-1)?.role !== "tool") return false;
+  const asked = prompt.at(-2);
+  return asked?.role === "assistant" && !asked.content.some(({ type }) => type === "reasoning");
+}
+
+/** OpenAI stores nothing; Anthropic caches the prompt. */
+export function providerOptions({ protocol }: ProviderAccess, prompt: readonly PromptMessage[]) {
+  // OpenAI gives reasoning summaries only to verified organisations.
+  const openai = { store: false, reasoningSummary: null };
+  if (protocol === "openai") return { prompt: [...prompt], providerOptions: { openai } };
+  if (protocol !== "anthropic") return { prompt: [...prompt] };
+  const cached = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  const last = prompt.length - 1;
+  return {
+    prompt: prompt.map((message, index) => {
+      return message.role === "system" || index === last ? { ...message, providerOptions: cached } : message;
+    }),
+  };
+}
+
+export function toolOptions(tools: ToolTable, mayUse: boolean): Pick<CallOptions, "tools" | "toolChoice"> {
+  if (tools.size === 0) return {};
+  const given = [...tools.values()].map(({ name, description, inputSchema }) => {
+    return { type: "function" as const, name, description, inputSchema };
+  });
+  return { tools: given, ...(mayUse ? {} : { toolChoice: { type: "none" } }) };
+}
+
+export type CallOptions = Parameters<SdkModel["doStream"]>[0];
+export type PromptMessage = CallOptions["prompt"][number];
+export type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
+type UserPart = Extract<PromptMessage, { role: "user" }>["content"][number];
+export type ToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];
+type Reasoning = NonNullable<CallOptions["reasoning"]>;
+export type StreamPart =
+  Awaited<ReturnType<SdkModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
+export type Finish = Extract<StreamPart, { type: "finish" }>;
+export type ProviderMetadata = NonNullable<Finish["providerMetadata"]>;

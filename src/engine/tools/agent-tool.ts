@@ -6,14 +6,12 @@
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
-import { raceAbort } from "../race-abort.ts";
+import { raceAbort, TOO_LATE, within } from "../../base/async.ts";
 import type { ToolResultMessage } from "../../transcript/entries.ts";
-import type { AttachedFiles } from "./attached-files.ts";
-import { TOO_LATE, within } from "../../base/async.ts";
+import type { AttachedFiles } from "./confined-files.ts";
 
 export interface AgentTool {
   name: string;
-  /** Tells the model what the tool does and when to use it. */
   description: string;
   /** JSON schema of the arguments. `tool:name text` in an echo script sets the first property. */
   inputSchema: ToolSchema;

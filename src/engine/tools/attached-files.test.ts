@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import { type TemporaryFolder, folderWith } from "../../../test/support/temp-folder.ts";
-import { createAttachedFiles } from "./attached-files.ts";
+import { createAttachedFiles } from "./confined-files.ts";
 import { createWorkspaceTools } from "./workspace-tools.ts";
 import { runTool } from "./agent-tool.ts";
 

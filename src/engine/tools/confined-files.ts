@@ -4,11 +4,13 @@
  */
 import { type Dirent, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, readlink, stat } from "node:fs/promises";
-import { basename, dirname, join, sep, isAbsolute, relative } from "node:path";
+import { basename, dirname, join, sep, isAbsolute, relative, normalize, resolve } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder, writeFileDurable, isInside } from "../../base/files.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 import { printableLine } from "../../base/text.ts";
+import type { TranscriptMessage } from "../../transcript/entries.ts";
+import { attachmentsOf } from "../../transcript/messages.ts";
 
 export type ConfinedFiles = ReturnType<typeof createConfinedFiles>;
 
@@ -26,7 +28,6 @@ export function createConfinedFiles(folder: string) {
   };
   return {
     root: async () => await naming("find", ".", ({ root }) => root),
-    /** Normalized path, relative to the folder. */
     nameOf: async (said: string) => await naming("find", said, ({ name }) => name),
     openFile: async (said: string) => await naming("read", said, openForReading),
     listFolder: async (said: string) => await naming("list", said, list),
@@ -54,7 +55,6 @@ export async function openVouchedFile(path: string): Promise<FileHandle> {
 
 interface Place {
   root: string;
-  /** Relative to the root. */
   name: string;
   said: string;
 }
@@ -115,7 +115,6 @@ async function append(place: Place, content: string, maxBytes: number): Promise<
   return { created };
 }
 
-/** Real path of the existing file, or the path for a new one. */
 async function placeToWrite(place: Place): Promise<string> {
   if (place.name === "") throw notAFileError(place.said);
   const real = await realPlace(place);
@@ -260,4 +259,70 @@ async function isAt(handle: FileHandle, folder: string, root: string, anchored: 
   if ((await realpath(folder)) !== folder || !isInside(root, folder)) return false;
   const [held, found] = await Promise.all([handle.stat(), stat(folder)]);
   return held.ino === found.ino && held.dev === found.dev;
+}
+
+export async function readText(handle: FileHandle, said: string, maxBytes: number): Promise<string> {
+  const { size } = await handle.stat();
+  if (size > maxBytes) throw tooLarge(said, size, maxBytes);
+  const bytes = await readAtMost(handle, maxBytes);
+  if (bytes === undefined) throw tooLarge(said, size, maxBytes);
+  const text = decode(bytes);
+  if (text === undefined) throw binary(said);
+  return text;
+}
+
+export function decode(bytes: Uint8Array): string | undefined {
+  if (bytes.subarray(0, 8192).includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined: larger than `maxBytes`. Does not trust the size, since a file may grow or report size 0. */
+export async function readAtMost(handle: FileHandle, maxBytes: number): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let total = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, total);
+    if (bytesRead === 0) return Buffer.concat(pieces);
+    total += bytesRead;
+    if (total > maxBytes) return undefined;
+    pieces.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+/** Quotes names with control characters, such as a newline. */
+export function shownName(path: string): string {
+  return /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
+}
+
+function tooLarge(said: string, size: number, maxBytes: number): HoldfastError {
+  return new HoldfastError("usage", "file-too-large", `"${said}" has ${size} bytes; the limit is ${maxBytes}.`, {
+    hint: "search_files finds lines in smaller files; ask the person about this one.",
+    data: { size, maxBytes },
+  });
+}
+
+function binary(said: string): HoldfastError {
+  return new HoldfastError("unsupported", "file-is-binary", `"${said}" is not a text file.`, {
+    hint: "Only UTF-8 text can be read.",
+  });
+}
+
+export type AttachedFiles = ReturnType<typeof createAttachedFiles>;
+
+export function createAttachedFiles(context: readonly TranscriptMessage[]) {
+  const paths = new Set(attachmentsOf(context).map(({ path }) => path));
+  return {
+    open: async (said: string): Promise<FileHandle | undefined> => {
+      const path = normalize(said);
+      return paths.has(path) ? await openVouchedFile(path) : undefined;
+    },
+    listFolder: (said: string): string[] => {
+      const folder = isAbsolute(said) ? resolve(said) : undefined;
+      return [...paths].filter((path) => dirname(path) === folder).toSorted();
+    },
+  };
 }

@@ -3,8 +3,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import { type ConfinedFiles, createConfinedFiles } from "./confined-files.ts";
-import { decode, readAtMost, shownName } from "./file-text.ts";
+import { type ConfinedFiles, createConfinedFiles, decode, readAtMost, shownName } from "./confined-files.ts";
 import type { SearchReport, SearchRequest } from "./search-files.ts";
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
@@ -34,7 +33,6 @@ async function search(request: SearchRequest): Promise<void> {
 
 type Finder = (line: string) => number;
 
-/** Returns the index of the match in a line, or -1. */
 function createFinder({ pattern, isRegex, ignoreCase }: SearchRequest): Finder {
   if (isRegex) {
     const expression = new RegExp(pattern, ignoreCase ? "iu" : "u");
@@ -61,7 +59,6 @@ async function* filesBelow(files: ConfinedFiles, path: string): AsyncGenerator<s
   }
 }
 
-/** Undefined: too large, not text, or gone. */
 async function textOf(files: ConfinedFiles, path: string): Promise<string | undefined> {
   try {
     await using handle = await files.openFile(path);

@@ -2,7 +2,7 @@ import { readFile, symlink, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
 import { type TemporaryFolder, folderWith } from "../../../test/support/temp-folder.ts";
-import { createAttachedFiles } from "./attached-files.ts";
+import { createAttachedFiles } from "./confined-files.ts";
 import { type WorkspaceToolsOptions, createWorkspaceTools } from "./workspace-tools.ts";
 import { runTool } from "./agent-tool.ts";
 
@@ -94,7 +94,7 @@ it("ends a slow search and shows the matches so far", async () => {
   const started = performance.now();
   const found = await use(folder, "search_files", { pattern: "^(a+)+!$", regex: true }, { searchDeadlineMs: 1000 });
   expect(found).toBe("a.txt:1: aaaa!\n[stopped after 1 s; use a simpler pattern or a smaller folder]");
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(performance.now() - started).toBeLessThan(20_000);
 });
 
 it("stops a search with the turn", async () => {

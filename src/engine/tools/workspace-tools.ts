@@ -2,16 +2,13 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import { type AgentTool, type ToolTable, toolSchema } from "./agent-tool.ts";
-import { createConfinedFiles, type ConfinedFiles } from "./confined-files.ts";
-import { readText, shownName } from "./file-text.ts";
+import { createConfinedFiles, type ConfinedFiles, readText, shownName } from "./confined-files.ts";
 import { createSearchFiles } from "./search-files.ts";
 import type { RecallResult } from "../../memory/search-results.ts";
 
 export interface WorkspaceToolsOptions {
   workspace: string;
-  /** For `memory_search`. Optional. */
   searchMemory?: SearchMemory | undefined;
-  /** For `session_list`. Optional. */
   listSessions?: ListSessions | undefined;
   /** Time limit of a search. Default: 10 s. */
   searchDeadlineMs?: number | undefined;
@@ -58,13 +55,7 @@ function createListFiles(files: ConfinedFiles): AgentTool {
   };
 }
 
-async function listInto(
-  lines: string[],
-  files: ConfinedFiles,
-  folder: string,
-  levels: number,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function listInto(lines: string[], files: ConfinedFiles, folder: string, levels: number, signal: AbortSignal) {
   signal.throwIfAborted();
   const entries = (await files.listFolder(folder === "" ? "." : folder)).sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {

@@ -5,8 +5,7 @@ import { createLogger } from "../../base/log.ts";
 import { createTestClock } from "../../../test/support/time.ts";
 import { type TemporaryFolder, folderWith, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { readFrontmatter } from "../../base/frontmatter.ts";
-import { ensureWorkspace } from "./ensure-workspace.ts";
-import { createWorkspaceDescription } from "./workspace-description.ts";
+import { ensureWorkspace, createWorkspaceDescription } from "./workspace-description.ts";
 import { delimited } from "../../base/text.ts";
 
 const WEATHER = "---\nname: weather\ndescription: Says how the weather is.\n---\nAsk the sky.\n";
@@ -111,7 +110,7 @@ describe("the system prompt of a workspace", () => {
       expect(await prompt()).toBe(first);
       times.push(performance.now() - started);
     }
-    expect(times.sort((a, b) => a - b)[25]).toBeLessThan(5);
+    expect(Math.min(...times)).toBeLessThan(5);
   });
 
   it("names the next day's notes after midnight", async () => {

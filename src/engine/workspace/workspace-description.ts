@@ -3,16 +3,18 @@
  * again when their stamps change: an edit takes effect in the next turn, and a turn without edits costs only
  * a few stats.
  */
-import { type Stats, statSync } from "node:fs";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { type Stats, statSync, constants } from "node:fs";
+import { open, readFile, stat } from "node:fs/promises";
+import { join, dirname } from "node:path";
+import { dataFile } from "../../base/package.ts";
 import { type Clock, localTime } from "../../base/clock.ts";
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { createConfinedFiles, type ConfinedFiles } from "../tools/confined-files.ts";
-import { readText } from "../tools/file-text.ts";
-import { SKILLS_FOLDER, type Skill, readSkills, skillFile, skillFolders } from "./skills.ts";
-import { delimited } from "../../base/text.ts";
+import { createConfinedFiles, type ConfinedFiles, readText } from "../tools/confined-files.ts";
+import { delimited, printableLine } from "../../base/text.ts";
+import { readFrontmatter } from "../../base/frontmatter.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
+import { PRIVATE_FILE, ensurePrivateFolder, fileExists, syncFolder } from "../../base/files.ts";
 
 export interface WorkspacePrompt {
   system: string;
@@ -81,11 +83,7 @@ interface SkillsKnown {
 const UNSETTLED_MS = 50;
 
 /** Synchronous on purpose: a dozen cached stats cost less than a round trip to the thread pool. */
-function stampsOf(
-  workspace: string,
-  memory: MemoryFiles,
-  folders: readonly string[],
-): { stamps: string; present: ReadonlySet<string>; settled: boolean } {
+function stampsOf(workspace: string, memory: MemoryFiles, folders: readonly string[]) {
   const paths = [...BOOTSTRAP_FILES, memory.today, memory.yesterday, SKILLS_FOLDER, ...folders.map(skillFile)];
   const present = new Set<string>();
   let settled = true;
@@ -122,7 +120,8 @@ interface MemoryFiles {
   yesterday: string;
 }
 
-function memoryFile(at: number): string {
+/** The file for the memories of a day, relative to the workspace. */
+export function memoryFile(at: number): string {
   return `memory/${localTime(at).slice(0, 10)}.md`;
 }
 
@@ -156,7 +155,6 @@ function describeSkills(skills: readonly Skill[]): string {
   ].join("\n");
 }
 
-/** In the order of the prompt. */
 const BOOTSTRAP_FILES = [
   "AGENTS.md",
   "SOUL.md",
@@ -201,4 +199,88 @@ function cut(text: string, name: string, length: number): string {
   if (text.length <= length) return text;
   const shown = text.slice(0, length).toWellFormed();
   return `${shown}\n[cut here: ${text.length - shown.length} more characters of ${name}; read the file to see them]`;
+}
+
+interface Skill {
+  name: string;
+  description: string;
+  path: string;
+  primaryEnv?: string | undefined;
+}
+
+const SKILLS_FOLDER = "skills";
+const MAX_SKILLS = 200;
+const MAX_SKILL_BYTES = 256 * 1024;
+
+async function skillFolders(files: ConfinedFiles, logger: Logger): Promise<string[]> {
+  const entries = await files.listFolder(SKILLS_FOLDER).catch((error: unknown) => {
+    if (!(error instanceof HoldfastError && error.code === "file-missing")) {
+      logger.warn("Cannot list skills", { folder: SKILLS_FOLDER, reason: errorMessage(error) });
+    }
+    return [];
+  });
+  const names = entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith("."))
+    .map(({ name }) => name)
+    .sort();
+  if (names.length > MAX_SKILLS) logger.warn("Too many skills", { found: names.length, used: MAX_SKILLS });
+  return names.slice(0, MAX_SKILLS);
+}
+
+function skillFile(folder: string): string {
+  return `${SKILLS_FOLDER}/${folder}/SKILL.md`;
+}
+
+async function readSkills(files: ConfinedFiles, folders: readonly string[], logger: Logger): Promise<Skill[]> {
+  const skills: Skill[] = [];
+  for (const folder of folders) {
+    const skill = await readSkill(files, folder).catch((error: unknown) => errorMessage(error));
+    if (typeof skill === "string") logger.warn("Skipped a skill", { file: skillFile(folder), reason: skill });
+    else if (skill !== undefined) skills.push(skill);
+  }
+  return skills;
+}
+
+/** Undefined: the folder has no skill. A string: the problem. */
+async function readSkill(files: ConfinedFiles, folder: string): Promise<Skill | string | undefined> {
+  const path = skillFile(folder);
+  if ((await stat(join(await files.root(), path)).catch(() => undefined)) === undefined) return undefined;
+  await using handle = await files.openFile(path);
+  const head = readFrontmatter(await readText(handle, path, MAX_SKILL_BYTES));
+  if (head === undefined) return "it does not start with frontmatter between two lines of ---";
+  const description = printableLine(head.get("description") ?? "", 500);
+  if (description === "") return "its frontmatter has no description";
+  const primaryEnv = primaryEnvOf(head.get("metadata"));
+  return {
+    name: printableLine(head.get("name") ?? folder, 100) || folder,
+    description,
+    path,
+    primaryEnv,
+  };
+}
+
+/** Reads `{"openclaw": {"primaryEnv": "…"}}`, also under OpenClaw's earlier names. */
+function primaryEnvOf(metadata: string | undefined): string | undefined {
+  const parsed = parseJson((metadata ?? "").replace(/,(?=\s*[}\]])/g, ""));
+  if (!isRecord(parsed)) return undefined;
+  const own = parsed["openclaw"] ?? parsed["moltbot"] ?? parsed["clawdbot"];
+  const name = isRecord(own) ? own["primaryEnv"] : undefined;
+  return typeof name === "string" && /^[A-Za-z_]\w{0,100}$/.test(name) ? name : undefined;
+}
+
+export async function ensureWorkspace(workspace: string): Promise<boolean> {
+  if (await fileExists(workspace)) return false;
+  await ensurePrivateFolder(workspace);
+  const path = join(workspace, "AGENTS.md");
+  try {
+    await using handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, PRIVATE_FILE);
+    await handle.writeFile(await readFile(dataFile("workspace-agents.md")));
+    await handle.sync();
+  } catch (error) {
+    // Another process created it first.
+    if (systemErrorCode(error) === "EEXIST") return false;
+    throw fileError(error, "write", path);
+  }
+  await syncFolder(dirname(path));
+  return true;
 }

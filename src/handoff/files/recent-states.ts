@@ -1,67 +1,51 @@
-/**
- * What the files tell about the newest states, kept up to date change by change: reading and checking all of them
- * again for every capture would take longer than the capture. Whoever wants to be sure loads it anew.
- */
+/** The newest states for the files, updated change by change: checking all of them takes longer than a capture. */
+import { setImmediate as nextTick } from "node:timers/promises";
 import { redactValue } from "../../base/redact.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
-import type { HandoffChanges } from "../handoff-changes.ts";
 import { isExpired, isTellable, readState } from "../kept-state.ts";
-import { PIECE_MS, PROMPT } from "../pace.ts";
 import type { SessionState } from "../state.ts";
 
 export interface RecentStates {
-  /** Reads everything again. What it read, newest first. */
+  /** Reads all states from the store. Newest first. */
   load(): Promise<SessionState[]>;
-  /** Reads what was changed; everything, the first time. */
+  /** Reads changed states; all of them the first time. */
   refresh(): Promise<void>;
-  /** The newest state that there is something to tell of. */
+  /** The newest state with content. */
   newest(): Promise<SessionState | undefined>;
-  /** What waits for somebody to go on with it, newest first; redacted. */
+  /** States that were not offered yet, newest first, redacted. */
   pending(now: number): PendingSession[];
+  close(): void;
 }
 
-export interface RecentOptions {
-  agent: AgentHandle;
-  changes: HandoffChanges;
-  /** Somebody changed a state. */
-  onChange: () => void;
-}
-
-export interface PendingSession {
-  sessionKey: string;
-  previousSessionId: string;
-  project: string;
-  reason: string;
-  updatedAt: string;
-  expiresAt: string;
+export interface PendingSession extends Pick<
+  SessionState,
+  "sessionKey" | "previousSessionId" | "project" | "reason" | "updatedAt" | "expiresAt"
+> {
   lastTopic: string;
   nextStep: string;
 }
 
 interface Row {
   isTellable: boolean;
-  /** Undefined when it was offered already. */
+  /** Undefined if it was offered already. */
   pending: PendingSession | undefined;
 }
 
-const MOST_STATES = 200;
-const MOST_PENDING = 100;
+const MAX_STATES = 200;
+const MAX_PENDING = 100;
 
-export function createRecentStates({ agent, changes, onChange }: RecentOptions): RecentStates {
-  const { handoffs } = agent.store;
-  /** Oldest first. */
+/** `onChange` is called after a change of any process. */
+export function createRecentStates({ store }: AgentHandle, onChange: () => void): RecentStates {
+  const { handoffs } = store;
+  /** Oldest change first. */
   const rows = new Map<string, Row>();
   const changed = new Set<string>();
-  let isListening = false;
+  let stop: (() => void) | undefined;
   let isLoaded = false;
-  /** The store may hold more than was read. */
-  let isCut = false;
 
   const listen = (): void => {
-    if (isListening) return;
-    isListening = true;
-    changes.listen((key) => {
-      // The newest change counts.
+    stop ??= store.onChange(({ what, key }) => {
+      if (what !== "handoff") return;
       changed.delete(key);
       changed.add(key);
       onChange();
@@ -75,15 +59,15 @@ export function createRecentStates({ agent, changes, onChange }: RecentOptions):
     listen();
     isLoaded = false;
     changed.clear();
-    const kept = await handoffs.list({ limit: MOST_STATES });
-    isCut = kept.length === MOST_STATES;
+    const kept = await handoffs.list({ limit: MAX_STATES });
     rows.clear();
     const states: SessionState[] = [];
-    await inPieces(kept.toReversed(), ({ key, state }) => {
+    for (const { key, state } of kept.toReversed()) {
       const known = readState(state);
       take(key, known);
       if (known !== undefined) states.push(known);
-    });
+      await nextTick();
+    }
     isLoaded = true;
     return states.reverse();
   };
@@ -91,25 +75,13 @@ export function createRecentStates({ agent, changes, onChange }: RecentOptions):
   return {
     load,
     async refresh() {
-      if (!isLoaded || (isCut && rows.size < MOST_PENDING)) {
-        await load();
-        return;
-      }
+      if (!isLoaded) await load();
       for (const key of changed) {
+        const state = readState(await handoffs.get(key));
         changed.delete(key);
-        try {
-          take(key, readState(await handoffs.get(key)));
-        } catch (error) {
-          changed.add(key);
-          throw error;
-        }
-        await PROMPT.rest();
+        take(key, state);
       }
-      for (const oldest of rows.keys()) {
-        if (rows.size <= MOST_STATES) break;
-        rows.delete(oldest);
-        isCut = true;
-      }
+      for (const oldest of Array.from(rows.keys()).slice(0, -MAX_STATES)) rows.delete(oldest);
     },
     async newest() {
       for (const [key, row] of Array.from(rows).reverse()) {
@@ -122,7 +94,8 @@ export function createRecentStates({ agent, changes, onChange }: RecentOptions):
       Array.from(rows.values())
         .reverse()
         .flatMap(({ pending }) => (pending === undefined || isExpired(pending, now) ? [] : [pending]))
-        .slice(0, MOST_PENDING),
+        .slice(0, MAX_PENDING),
+    close: () => stop?.(),
   };
 }
 
@@ -132,15 +105,4 @@ function rowOf(state: SessionState): Row {
   const row = { sessionKey, previousSessionId, project, reason, updatedAt, expiresAt, lastTopic, nextStep };
   const isWaiting = isTellable(state) && state.resumeOfferedAt === null;
   return { isTellable: isTellable(state), pending: isWaiting ? (redactValue(row) as PendingSession) : undefined };
-}
-
-/** Others on the thread have their turn now and then. */
-async function inPieces<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
-  let since = performance.now();
-  for (const item of items) {
-    work(item);
-    if (performance.now() - since < PIECE_MS) continue;
-    await PROMPT.rest();
-    since = performance.now();
-  }
 }

@@ -1,4 +1,4 @@
-/** Earlier states, one file each, named by when they were made; the oldest make room. */
+/** Earlier states, one file each, named by their time. The oldest are removed. */
 import { rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileStamp } from "../../base/clock.ts";
@@ -9,14 +9,25 @@ import {
   readFolderIfPresent,
   temporaryPath,
 } from "../../base/files.ts";
-import { isRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
+import { redactValue } from "../../base/redact.ts";
 import type { SessionState } from "../state.ts";
-import type { Left } from "./left.ts";
-import { stateText } from "./state-text.ts";
+
+/** The owner of a record in a file, unchecked. */
+export interface Owner {
+  sessionKey: unknown;
+  /** The window. */
+  sessionId: unknown;
+}
 
 const SNAPSHOT = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.\d{3}Z(?:-\d+)?\.json$/;
 
-/** Of several, oldest first, only those that are to stay. */
+/** A state for people: indented, and redacted once more. */
+export function stateText(state: SessionState): string {
+  return `${JSON.stringify(redactValue(state), null, 2)}\n`;
+}
+
+/** `states` are oldest first; `keep` is the number of files that remain. */
 export async function writeSnapshots(folder: string, states: readonly SessionState[], keep: number): Promise<void> {
   if (states.length === 0) return;
   const lasting = keep === 0 ? [] : states.slice(-keep);
@@ -26,10 +37,13 @@ export async function writeSnapshots(folder: string, states: readonly SessionSta
     const path = await freePath(folder, fileStamp(Date.parse(state.updatedAt)), text);
     if (path !== undefined) await writeWhole(path, text);
   }
-  await removeOldest(folder, keep);
+  const names = (await snapshotNames(folder)).sort(byAge);
+  const oldest = names.slice(0, Math.max(0, names.length - keep));
+  // Another process may remove the same ones.
+  await Promise.all(oldest.map(async (name) => await unlink(join(folder, name)).catch(() => undefined)));
 }
 
-/** Not synced, unlike what somebody would miss: there may be many at once, and the state itself is in the store. */
+/** Not synced: there may be many at once, and the state itself is in the store. */
 async function writeWhole(path: string, text: string): Promise<void> {
   const temporary = temporaryPath(path);
   try {
@@ -41,7 +55,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
   }
 }
 
-/** Several sessions may be captured in one millisecond. Undefined when this very state is there. */
+/** Several sessions may be captured in one millisecond. Undefined if this state has a file. */
 async function freePath(folder: string, stamp: string, text: string): Promise<string | undefined> {
   for (let attempt = 0; ; attempt++) {
     const path = join(folder, `${stamp}${attempt === 0 ? "" : `-${attempt}`}.json`);
@@ -51,36 +65,19 @@ async function freePath(folder: string, stamp: string, text: string): Promise<st
   }
 }
 
-async function removeOldest(folder: string, keep: number): Promise<void> {
-  const names = await snapshotNames(folder);
-  const oldest = names.sort(byAge).slice(0, Math.max(0, names.length - keep));
-  // Another process may remove the same ones.
-  await Promise.all(oldest.map(async (name) => await unlink(join(folder, name)).catch(() => undefined)));
-}
-
-export async function removeSnapshots(folder: string, isGone: (left: Left) => boolean): Promise<void> {
+/** Also removes damaged files, because they may belong to anybody. */
+export async function removeSnapshots(folder: string, isGone: (owner: Owner) => boolean): Promise<void> {
   for (const name of await snapshotNames(folder)) {
     const path = join(folder, name);
-    const text = (await readFileIfPresent(path))?.toString("utf8") ?? "";
-    // One that is damaged may be anybody's, and is no use to anybody.
-    const left = leftBy(text);
-    if (left === undefined || isGone(left)) await unlink(path);
+    const state = parseJson((await readFileIfPresent(path))?.toString("utf8") ?? "");
+    const { sessionKey, previousSessionId: sessionId } = isRecord(state) ? state : {};
+    if (sessionKey === undefined || isGone({ sessionKey, sessionId })) await unlink(path);
   }
 }
 
 async function snapshotNames(folder: string): Promise<string[]> {
   const entries = await readFolderIfPresent(folder);
   return entries.map(({ name }) => name).filter((name) => SNAPSHOT.test(name));
-}
-
-function leftBy(text: string): Left | undefined {
-  try {
-    const state: unknown = JSON.parse(text);
-    if (!isRecord(state) || state["sessionKey"] === undefined) return undefined;
-    return { sessionKey: state["sessionKey"], sessionId: state["previousSessionId"] };
-  } catch {
-    return undefined;
-  }
 }
 
 function byAge(a: string, b: string): number {

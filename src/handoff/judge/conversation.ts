@@ -10,6 +10,7 @@ import { hasCue, isRequest, startsWithCue } from "./cues.ts";
 export interface Line {
   text: string;
   entryId: string;
+  alsoFrom?: string | undefined;
   timestamp: string;
 }
 
@@ -41,9 +42,9 @@ export interface Conversation {
   /** The last failure that was not seen to pass since. */
   failure: { run: Run; turn: Turn } | undefined;
   hasTools: boolean;
-  /** Nobody says anything that matters but the person. */
+  /** Only the person says anything of substance. */
   isSolo: boolean;
-  /** Nobody answers a person's message in words that matter. */
+  /** A person's message got no answer with any content. */
   isUncontested: (turn: Turn) => boolean;
   /** How the agent's turn after a person's message ended. */
   outcomeOf: (turn: Turn) => Outcome;
@@ -108,11 +109,13 @@ function outcome({ digest, asks, spoken }: Turn, asked: Turn, failing: Turn | un
   if (digest.isCut === true || digest.isOpen === true) return "cut";
   if (digest === failing?.digest) return "failed";
   if (asks) return "asked";
+  const [trouble = -1, , finished = -1] = spoken.at(-1)?.said.scores ?? [];
+  if (trouble > Math.max(0, finished)) return "failed";
   if ((digest.edits ?? digest.runs) !== undefined) return "done";
   const reports = spoken.some(({ said }) => hasCue(said.text, "past") || (said.scores?.[2] ?? -1) > 0);
   const plans = spoken.some(({ said }) => hasCue(said.text, "plans"));
   if (plans && !reports) return "planned";
-  // A question is done with any answer, a piece of work with a report or what was asked for itself.
+  // Any answer settles a question. Work is settled by a report or by its result.
   const isWork = asked.spoken.some(({ said }) => said.isQuestion !== true && isRequest(said.text));
   const words = spoken.reduce((sum, { matter }) => sum + matter.size, 0);
   return isWork && !reports && words < FEW_WORDS ? "planned" : "done";

@@ -1,4 +1,4 @@
-/** Cue words as data (data/handoff-cues.json), in the languages somebody has listed them for. */
+/** Cue words as data (data/handoff-cues.json), in the languages that the file covers. */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../../base/package.ts";
 
@@ -25,6 +25,11 @@ export const CUES = [
   "orders",
   "offers",
   "reports",
+  "or",
+  "times",
+  "people",
+  "contacted",
+  "denies",
 ] as const;
 
 export type Cue = (typeof CUES)[number];

@@ -1,4 +1,5 @@
 /** Facts as items of their own kinds. They say what the lines of the sections do not: counts, names, hashes. */
+import { printableLine } from "../../base/text.ts";
 import { excerpt } from "../patterns/content.ts";
 import type { CarriedState, SummaryItem } from "../state.ts";
 import type { Conversation } from "./conversation.ts";
@@ -17,11 +18,14 @@ export function factItems(carried: CarriedState, conversation: Conversation, pro
 }
 
 /** The last request, if no completed answer followed. */
-function requestFact({ turns, outcomeOf }: Conversation): SummaryItem[] {
+function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[] {
   const last = turns.findLast(({ digest, isChat }) => digest.role === "user" && !isChat && digest.sentences > 0);
   if (last === undefined) return [];
   const { entryId, timestamp } = last.digest;
-  const text = REQUESTS[outcomeOf(last)];
+  const outcome = outcomeOf(last);
+  // Words of trouble are not a fact; a failed command is.
+  if (outcome === "failed" && failure === undefined) return [];
+  const text = REQUESTS[outcome];
   return text === undefined ? [] : [{ kind: "request", text, entryId, timestamp }];
 }
 
@@ -45,7 +49,8 @@ function failureFact({ failure }: Conversation): SummaryItem[] {
   return [
     {
       kind: "failure",
-      text: excerpt(`\`${command.replaceAll("`", "'")}\` failed and did not pass since`),
+      // Not an excerpt: underscores in a command are no markup.
+      text: printableLine(`\`${command.replaceAll("`", "'")}\` failed and did not pass since`, 200),
       entryId,
       timestamp,
     },

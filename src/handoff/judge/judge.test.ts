@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { nothingCarried, takeMessage } from "../digest.ts";
 import type { ReadMessage, SummaryItem, SummaryKind, TodoItem } from "../state.ts";
+import { callFacts, resultOf } from "../read/tool-facts.ts";
 import { judge } from "./judge.ts";
 
 const LANGUAGES = [
@@ -74,6 +75,39 @@ test("a program that only looks does not fail", () => {
   expect(textsOf(items, "failure")).toEqual([]);
 });
 
+test("a request that was called off is not in progress", () => {
+  const request = user("Please add a dark mode to the settings page.");
+  expect(lines(request, user("never mind"))).toEqual([]);
+  expect(textsOf(lines(request), "in-progress")).toEqual(["Please add a dark mode to the settings page."]);
+});
+
+test("a failed tool without a command is a failure until the tool works again", () => {
+  const [call, failed] = use("mcp__tickets__create", true);
+  const [again, passed] = use("mcp__tickets__create", false);
+  const asked = user("Please open a ticket for the broken import.");
+  expect(textsOf(lines(asked, call, failed), "failure")).toEqual([
+    "`mcp__tickets__create` failed and did not pass since",
+  ]);
+  expect(textsOf(lines(asked, call, failed, again, passed), "failure")).toEqual([]);
+});
+
+test("half of a sentence can be a blocker", () => {
+  const items = lines(user("Fixed the parser, but now the lexer crashes."));
+  expect(textsOf(items, "blocker")).toEqual(["now the lexer crashes."]);
+  expect(textsOf(items, "accomplishment")).toEqual(["Fixed the parser"]);
+});
+
+test("a blocker at the beginning and a decision at the end survive thirty reports", () => {
+  const reports = Array.from({ length: 30 }, (_one, index) => agent(`Report ${index + 1}: the batch was imported.`));
+  const items = lines(
+    user("Please migrate the billing job. We are blocked: the staging database refuses connections."),
+    ...reports,
+    agent("We decided to use RabbitMQ instead of Kafka for the new queue."),
+  );
+  expect(textsOf(items, "blocker")).toEqual(["We are blocked: the staging database refuses connections."]);
+  expect(textsOf(items, "decision")).toContain("We decided to use RabbitMQ instead of Kafka for the new queue.");
+});
+
 test("no sentence is listed twice, and no section has more than three lines", () => {
   const said = Array.from({ length: 40 }, (_, index) => [
     user(`We decided to keep export ${index} in Postgres. Export ${index} is blocked: the vendor has not answered.`),
@@ -114,6 +148,14 @@ function run(
   return [
     { ...agent(""), callsTools: true, calls: [{ id: command, command }] },
     { role: "tool", text: "", results: [result] },
+  ];
+}
+
+function use(name: string, isError: boolean): [Message, Message] {
+  const { calls } = callFacts([{ id: name, name, input: {} }], false);
+  return [
+    { role: "assistant", text: "", callsTools: true, calls },
+    { role: "tool", text: "", results: resultOf(name, "", isError) },
   ];
 }
 

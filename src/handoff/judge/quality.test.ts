@@ -1,6 +1,6 @@
 /**
- * Whole hand-offs against what a careful reader would hand over. Conversations in `exam.jsonl` taught nothing; the
- * others taught the weights, so their figures promise nothing for new ones.
+ * Whole hand-offs against what a careful reader would hand over. All of these conversations taught the weights, so
+ * the figures promise less for new ones: `scripts/train-handoff.ts --dry-run` judges each author by the others.
  */
 import { expect, test } from "vitest";
 import { digestConversation, PROJECT, readConversations } from "../../../scripts/handoff-conversations.ts";
@@ -14,29 +14,30 @@ import {
 } from "../../../scripts/handoff-quality.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { judge } from "./judge.ts";
-import { SECTIONS } from "./score.ts";
+import { type Section, SECTIONS } from "./score.ts";
 
 const FOLDER = new URL("../../../test/fixtures/handoff/conversations/", import.meta.url);
-const EXAM = new URL("exam.jsonl", FOLDER);
+
+/** Close to today's figures: a change that makes hand-offs worse should be noticed. */
+const LEAST: Readonly<Record<Section, { precision: number; recall: number }>> = {
+  "in-progress": { precision: 0.75, recall: 0.65 },
+  blocker: { precision: 0.74, recall: 0.58 },
+  decision: { precision: 0.75, recall: 0.52 },
+  accomplishment: { precision: 0.79, recall: 0.61 },
+  "next-step": { precision: 0.85, recall: 0.62 },
+};
 
 test("conversations that taught the weights", async () => {
-  const quality = await measure(["a", "b", "c"].map((name) => new URL(`${name}.jsonl`, FOLDER)));
+  const names = ["a", "b", "c", "p", "q", "r"];
+  const quality = await measure(names.map((name) => new URL(`${name}.jsonl`, FOLDER)));
   print("taught", quality);
   for (const section of SECTIONS) {
-    expect(precisionOf(quality.sections[section]), `${section} precision`).toBeGreaterThanOrEqual(0.55);
-    expect(recallOf(quality.sections[section]), `${section} recall`).toBeGreaterThanOrEqual(0.5);
+    const { precision, recall } = LEAST[section];
+    expect(precisionOf(quality.sections[section]), `${section} precision`).toBeGreaterThanOrEqual(precision);
+    expect(recallOf(quality.sections[section]), `${section} recall`).toBeGreaterThanOrEqual(recall);
   }
-  expect(quality.repeated.length).toBeLessThanOrEqual(8);
-  expect(quality.forbidden.length).toBeLessThanOrEqual(20);
-});
-
-test("conversations that taught nothing", async () => {
-  const quality = await measure([EXAM]);
-  print("unseen", quality);
-  for (const section of SECTIONS) {
-    expect(precisionOf(quality.sections[section]), `${section} precision`).toBeGreaterThanOrEqual(0.5);
-    expect(recallOf(quality.sections[section]), `${section} recall`).toBeGreaterThanOrEqual(0.4);
-  }
+  expect(quality.repeated.length).toBeLessThanOrEqual(16);
+  expect(quality.forbidden.length).toBeLessThanOrEqual(30);
 });
 
 async function measure(files: readonly URL[]): Promise<Quality> {

@@ -1,9 +1,9 @@
-/** The line a note shows: the sentence without its markup, harmless on a terminal, at most 200 characters. */
-
+/** The text of a note: a sentence without markup, safe on a terminal, at most 200 characters. */
 import { printableLine } from "../../base/text.ts";
+
 const LONGEST = 200;
 const MARKUP = /[[*_~]|^[\s\-+•>#]/;
-/** Nothing that would have to be shown otherwise; most lines are so. */
+/** Printable as it is, like most lines. */
 const CLEAN = /^[!-~]+(?: [!-~]+)*$/;
 
 export function excerpt(sentence: string): string {
@@ -13,7 +13,7 @@ export function excerpt(sentence: string): string {
         .replace(/\*\*|__|~~/g, "")
         .replace(/^[\s\-*+•>#]+/, "")
     : sentence;
-  // Control characters become longer when shown, so the cut comes after that.
+  // Control characters become longer when printed, so the cut comes later.
   const head = bare.slice(0, 4 * LONGEST);
   const line = CLEAN.test(head) ? head : printableLine(head);
   if (line.length <= LONGEST) return line;

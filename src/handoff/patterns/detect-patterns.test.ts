@@ -98,7 +98,7 @@ describe("detectPatterns", () => {
     expect(typesOf("The build fails with:\n```\nerror TS2345\n```")).toEqual(["blocker"]);
   });
 
-  it("does not take the story of what is over for a blocker", () => {
+  it("does not take a story from the past for a blocker", () => {
     const text =
       "The worker died because the heap limit was too low. I raised the limit and the job has completed since.";
     expect(typesOf(text, "assistant")).not.toContain("blocker");
@@ -132,7 +132,7 @@ describe("detectPatterns", () => {
   });
 
   it("keeps to 200 characters, without secrets and control characters", () => {
-    const secret = `ghp_${"x".repeat(36)}`;
+    const secret = `ghp_${"q7".repeat(18)}`;
     const text = `The deploy is broken \u001b[31m because token ${secret} is rejected ${"and again ".repeat(60)}`;
     const notes = detectPatterns(message(text));
     expect(notes.length).toBeGreaterThan(0);

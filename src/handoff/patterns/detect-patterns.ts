@@ -1,6 +1,6 @@
 /**
- * Finds in one message what the next session may need to know. A linear model scores each sentence; its weights are
- * data (data/pattern-weights.tsv), and the same message always gives the same notes.
+ * Finds notes for the next session in one message. A linear model scores each sentence; its weights are in
+ * data/pattern-weights.tsv. The same message always gives the same notes.
  */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../../base/package.ts";
@@ -11,11 +11,11 @@ import { PATTERN_TYPES, type PatternMessage, type PatternNote, type PatternType 
 import { readSentences, type Sentence } from "./sentences.ts";
 
 export interface DetectOptions {
-  /** A note needs at least this confidence. Default 0.5. */
+  /** Default: 0.5. */
   minConfidence?: number;
-  /** Most notes of one type from one message; the surest are kept. Default 6. */
+  /** Keeps the surest notes of each type. Default: 6. */
   mostPerType?: number;
-  /** Say with each note which features spoke for it. */
+  /** Adds `why` to each note. */
   explain?: boolean;
 }
 
@@ -24,17 +24,17 @@ const NOTHING = -99;
 export interface ScoredSentence {
   sentence: Sentence;
   features: readonly string[];
-  /** Log-odds in the order of PATTERN_TYPES; empty for what is not English, or a mere "ok". */
+  /** Log-odds in the order of PATTERN_TYPES. Empty for other languages and for "ok". */
   scores: readonly number[];
 }
 
-/** A plain string is read as a person's message; its notes have an empty time and entry id. */
+/** A string is a person's message; its notes have an empty time and entry id. */
 export function detectPatterns(said: PatternMessage | string, options: DetectOptions = {}): PatternNote[] {
   const message = typeof said === "string" ? { role: "user" as const, text: said, timestamp: "", entryId: "" } : said;
   return notesOf(scoreMessage(message), message, options);
 }
 
-/** The sentences of a message with their scores. Secrets are removed first: half of one does not look like one. */
+/** Secrets are removed first, because half of one would not be recognised. */
 export function scoreMessage({ role, text }: Pick<PatternMessage, "role" | "text">): ScoredSentence[] {
   const sentences = readSentences(redactText(text));
   const places = placesOf(sentences, role);
@@ -100,15 +100,14 @@ function scoresOf(features: readonly string[]): number[] {
   return scores;
 }
 
-const MOST_REASONS = 8;
+const MAX_REASONS = 8;
 
-/** The features that speak for a type, strongest first. */
 function reasonsFor(features: readonly string[], column: number): string[] {
   return features
     .map((feature) => ({ feature, weight: weights?.get(feature)?.[column] ?? 0 }))
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
-    .slice(0, MOST_REASONS)
+    .slice(0, MAX_REASONS)
     .map(({ feature, weight }) => `${feature} +${weight}`);
 }
 

@@ -25,11 +25,11 @@ export function placesOf(sentences: readonly Sentence[], role: Place["role"]): P
   }));
 }
 
-const MOST_WORDS = 80;
+const MAX_WORDS = 80;
 const TOKEN = /[a-z_][a-z_0-9'-]*|\d[\w.%:]*|[,!?:;()+]|\.(?=.)/g;
 
 export function featuresOf(sentence: Sentence, place: Place): string[] {
-  const words = (sentence.plain.match(TOKEN) ?? []).slice(0, MOST_WORDS);
+  const words = (sentence.plain.match(TOKEN) ?? []).slice(0, MAX_WORDS);
   const classes = words.map(classOf);
   const found = new Set<string>();
   addWords(words, classes, found);
@@ -42,7 +42,7 @@ export function featuresOf(sentence: Sentence, place: Place): string[] {
 function addWords(words: readonly string[], classes: readonly string[], found: Set<string>): void {
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
-    // Which number it is says nothing about other messages.
+    // The value of a number does not help with other messages.
     if (classes[at] === "#") continue;
     found.add(word);
     found.add(`${classes[at - 1] ?? "^"}|${word}`);
@@ -52,7 +52,7 @@ function addWords(words: readonly string[], classes: readonly string[], found: S
   }
 }
 
-/** Runs of classes; one thing, however many words name it. */
+/** Runs of classes. Several nouns in a row count as one. */
 function addShape(classes: readonly string[], found: Set<string>): void {
   const shape = ["^"];
   for (const one of classes) if (one !== "N" || shape.at(-1) !== "N") shape.push(one);
@@ -118,12 +118,12 @@ function classOf(word: string): string {
   const known = classes.get(word);
   if (known !== undefined) return known;
   const found = shapeOf(word);
-  if (classes.size < MOST_KNOWN) classes.set(word, found);
+  if (classes.size < MAX_KNOWN) classes.set(word, found);
   return found;
 }
 
-/** Words of any conversation are remembered, up to here. */
-const MOST_KNOWN = 50_000;
+/** Limit of the cache. */
+const MAX_KNOWN = 50_000;
 
 function readClasses(): Map<string, string> {
   const lists = JSON.parse(readFileSync(dataFile("pattern-words.json"), "utf8")) as Record<string, string>;

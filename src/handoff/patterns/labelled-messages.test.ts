@@ -1,7 +1,6 @@
 /**
- * Precision and recall of the shipped weights. "Unseen" is what they do on the exam: messages of strangers that
- * nothing was learned from and no line was drawn by. "Trained" is what they do on the messages that taught them,
- * and promises nothing for others.
+ * Precision and recall of the shipped weights. "Unseen" is measured on the exam, whose messages were used neither for
+ * training nor for the code. "Trained" is measured on the training messages and says little about others.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -35,7 +34,7 @@ describe("labelled messages", async () => {
     expect(exam.filter(({ text }) => taught.has(text))).toEqual([]);
   });
 
-  it("are told apart where nothing was learned from them", () => {
+  it("are classified well in the exam", () => {
     const found = notedTypes(exam);
     for (const type of MAIN) {
       const result = tallyOf(exam, found, type);
@@ -45,7 +44,7 @@ describe("labelled messages", async () => {
     }
   });
 
-  it("are told apart where they taught it", () => {
+  it("are classified well in the training data", () => {
     const started = performance.now();
     const found = notedTypes(messages);
     const each = (performance.now() - started) / messages.length;

@@ -1,4 +1,4 @@
-/** What is noted of a conversation for the session after it: contract of pattern detection. */
+/** Contract of pattern detection: the notes of a conversation for the next session. */
 
 export const PATTERN_TYPES = [
   "blocker",
@@ -14,7 +14,7 @@ export type PatternType = (typeof PATTERN_TYPES)[number];
 export interface PatternMessage {
   role: "user" | "assistant";
   text: string;
-  /** Copied to the notes as it is. */
+  /** Copied to the notes. */
   timestamp: string;
   entryId: string;
 }
@@ -23,14 +23,14 @@ export interface PatternNote {
   type: PatternType;
   /** One clean line of at most 200 characters, redacted. */
   content: string;
-  /** 0 to 1: how sure the model is that the sentence says this. */
+  /** 0 to 1. */
   confidence: number;
   timestamp: string;
   sourceEntryId: string;
-  /** A blocker only: a later note says that it is over. */
+  /** Only for blockers: a later note resolves it. */
   resolved?: boolean;
-  /** The entry that said so. */
+  /** The entry of that note. */
   resolvedBy?: string;
-  /** The features that spoke for the note, strongest first; only when asked for (`explain`). */
+  /** Features for the type, strongest first. Only with `explain`. */
   why?: string[];
 }

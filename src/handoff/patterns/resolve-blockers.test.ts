@@ -83,14 +83,14 @@ describe("resolveBlockers", () => {
     ]);
   });
 
-  it("leaves open what something else was done about", () => {
+  it("leaves a blocker open if another thing was done", () => {
     expect(openOf(["blocker", "Disk on db-2 is full"], ["accomplishment", "Wrote the release notes"])).toEqual([
       "Disk on db-2 is full",
     ]);
     expect(openOf(["blocker", "Disk is full"], ["accomplishment", "Submitted!"])).toEqual(["Disk is full"]);
   });
 
-  it("is not fooled by one sentence that says both, nor by what came before", () => {
+  it("ignores a sentence that says both, and earlier reports", () => {
     const both = "Fixed signup, but now the reset mail is broken";
     const notes = notesOf(["blocker", both], ["accomplishment", both]).map((note) => ({
       ...note,

@@ -1,16 +1,16 @@
 /**
- * Which blockers are over. A later accomplishment resolves the blocker it is about: both name the same
- * thing (a file, an identifier, enough words), and it says that the thing works. "That did the trick"
- * names nothing and resolves the newest open blocker nearby. What is resolved stays so.
+ * Marks resolved blockers. A later accomplishment resolves a blocker if both name the same thing (a file, an identifier,
+ * enough words) and it says that the thing works. "That did the trick" names nothing and resolves the newest open
+ * blocker nearby. A resolved blocker stays resolved.
  */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../../base/package.ts";
 import type { PatternNote } from "./note.ts";
 
-/** How many notes back something unnamed may refer to. */
+/** Number of notes that count as nearby. */
 const NEARBY = 8;
 
-/** Takes notes in the order they were made; gives them back with the blockers marked. */
+/** Notes are in their order. */
 export function resolveBlockers(notes: readonly PatternNote[]): PatternNote[] {
   const marked = [...notes];
   const topics = marked.map((note) => (isOpen(note) ? topicOf(note.content) : undefined));
@@ -28,7 +28,7 @@ export interface Topic {
   words: ReadonlySet<string>;
   /** Paths, code, issue numbers: one in common is enough. */
   names: ReadonlySet<string>;
-  /** Of three digits and more, which tell things of one kind apart. */
+  /** Three digits or more, which distinguish things of one kind. */
   numbers: ReadonlySet<string>;
 }
 
@@ -36,12 +36,12 @@ function isOpen({ type, resolved }: PatternNote): boolean {
   return type === "blocker" && resolved !== true;
 }
 
-/** What is reported done. */
+/** A report of finished work. */
 interface Done extends Topic {
   saysItWorks: boolean;
 }
 
-/** All of it, and each of its clauses: "The CI works again, Bob restarted the database" is news of the CI. */
+/** The whole sentence and each clause: "The CI works again, Bob restarted the database" is about the CI. */
 function reportsIn(content: string): Done[] {
   const clauses = content.split(CLAUSE_END);
   const whole = toDone(content, topicOf(content));
@@ -70,7 +70,7 @@ function findBlocker(
     const note = notes[index];
     const topic = topics[index];
     if (note === undefined || topic === undefined || !isOpen(note)) continue;
-    // One sentence can say both: what was done in it is not what is still blocked.
+    // A sentence can report both, and then does not resolve its own blocker.
     if (note.sourceEntryId === self?.sourceEntryId && note.content === self.content) continue;
     if (from - index <= NEARBY) newest ??= index;
     const score = Math.max(...reports.map((done) => likeness(topic, done)));
@@ -95,11 +95,11 @@ function likeness(blocker: Topic, done: Done): number {
   if (words === 0 || isOfOthers(blocker, done)) return 0;
   const ratio = words / smaller;
   if (!done.saysItWorks) return words >= 3 && ratio >= 0.75 ? ratio : 0;
-  // Of two things that have half of their name in common one may be down and the other up.
+  // Two things that share half of their name may differ: one is down, the other is up.
   return words >= 2 ? (ratio >= 0.4 ? words * ratio : 0) : ratio === 1 ? 1 : 0;
 }
 
-/** "Migration 0042" is another one than "migration 0043". */
+/** "Migration 0042" and "migration 0043" differ. */
 function isOfOthers(a: Topic, b: Topic): boolean {
   return a.numbers.size > 0 && b.numbers.size > 0 && shared(a.numbers, b.numbers) === 0;
 }
@@ -116,9 +116,8 @@ const NAME =
 const WORKS =
   /\b(?:fix\w*|solv\w+|resolv\w+|work(?:s|ed|ing)?|pass(?:es|ed|ing)?|green|gone|back|no longer|no more|unblock\w*|trick|restor\w+|recover\w*|repair\w*|renew\w*|approv\w+|sign(?:ed|s)|got|received?|arriv\w+|answer\w+|repl(?:y|ied)|managed|succe\w+|up|again|finally|now|sorted|clear\w*|replac\w+|restart\w*|migrat\w+|compil\w+|stable|reset|unlock\w*|grant\w*|rotat\w+|upgrad\w+|revert\w*|rolled|deployed|merged|patched|came through|went through|over|good|fine|done|made|ran|sent|empt(?:y|ied)|freed|accepts?|accepted)\b/i;
 
-/** Words of failing and mending say nothing about which thing failed or was mended. */
 interface BlockerWords {
-  /** Words that fit any matter. */
+  /** Words that do not identify a thing, like "failing" and "fixed". */
   untelling: ReadonlySet<string>;
   synonyms: ReadonlyMap<string, string>;
 }
@@ -138,14 +137,14 @@ function readBlockerWords(): BlockerWords {
   return { untelling: new Set(file.untelling.split(" ")), synonyms: new Map(Object.entries(file.synonyms)) };
 }
 
-/** The same few lines are compared with every message that comes. */
+/** The same few lines are compared with every new message. */
 const KNOWN = new Map<string, Topic>();
-const MOST_KNOWN = 1000;
+const MAX_KNOWN = 1000;
 
 function topicOf(content: string): Topic {
   const known = KNOWN.get(content);
   if (known !== undefined) return known;
-  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
+  if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
   const topic = readTopic(content);
   KNOWN.set(content, topic);
   return topic;
@@ -160,10 +159,9 @@ function readTopic(content: string): Topic {
   };
 }
 
-/** Whether it may have a name at all; most lines have none. */
+/** A quick check, because most lines have no names. */
 const MAY_NAME = /[`#/_]|\.\w|[a-z][A-Z]/;
 
-/** Of words of two letters and more, in lower case. */
 function termsOf(text: string): Set<string> {
   const terms = (text.match(/[a-z][a-z0-9]+/g) ?? []).map(readTerm);
   return new Set(terms.filter((term) => term !== ""));
@@ -177,7 +175,7 @@ function readTerm(word: string): string {
   return untelling.has(stemmed) ? "" : (synonyms.get(stemmed) ?? synonyms.get(word) ?? stemmed);
 }
 
-/** Takes the commonest endings off, so that a word's forms are one. */
+/** Removes the commonest endings. */
 function stem(word: string): string {
   if (word.length < 5) return word.replace(/s$/, "");
   return word

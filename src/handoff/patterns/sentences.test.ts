@@ -1,6 +1,6 @@
 /** How a message is cut into sentences. */
 import { describe, expect, it } from "vitest";
-import { isEvidenceLine } from "./log-lines.ts";
+import { isEvidenceLine } from "./prose.ts";
 import { normalize } from "./normalize.ts";
 import { readSentences } from "./sentences.ts";
 
@@ -27,7 +27,7 @@ describe("readSentences", () => {
     ]);
   });
 
-  it("marks what introduces evidence, and leaves the evidence out", () => {
+  it("marks a line before evidence, and omits the evidence", () => {
     const sentences = readSentences("It dies with:\n```\nboom\n```\nAny idea?");
     expect(sentences.map(({ text, introducesEvidence }) => [text, introducesEvidence])).toEqual([
       ["It dies with:", true],

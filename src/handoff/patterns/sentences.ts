@@ -1,6 +1,5 @@
-/** Cuts a message's prose into sentences, each with what its place says: section, list, evidence after it. */
-import { languageOf } from "./language.ts";
-import { normalize } from "./normalize.ts";
+/** Splits the prose of a message into sentences, each with its section, its list and the evidence after it. */
+import { languageOf, normalize } from "./normalize.ts";
 import { type ProseLine, readProse } from "./prose.ts";
 
 export type Section = "done" | "blocked" | "decided" | "planned" | "learned" | "background";
@@ -14,7 +13,7 @@ export interface Sentence {
   isItem: boolean;
   checked: boolean | undefined;
   introducesEvidence: boolean;
-  /** The message began by agreeing ("ok.", "agreed"), in a sentence of its own before this one. */
+  /** A sentence before it only agrees ("ok.", "agreed"). */
   followsAgreement: boolean;
   isQuestion: boolean;
   /** Not English. */
@@ -23,10 +22,10 @@ export interface Sentence {
   isAgreement: boolean;
 }
 
-/** What is looked at of a very long message: its beginning and its end say what it is about. */
+/** Only the beginning and the end of a longer message are read. */
 const LONGEST_MESSAGE = 24_000;
-const MOST_SENTENCES = 160;
-/** Nobody says more than this in one sentence; what does not end is cut. */
+const MAX_SENTENCES = 160;
+/** Longer sentences are cut. */
 const LONGEST_SENTENCE = 1200;
 
 const SECTIONS: readonly (readonly [Section, RegExp])[] = [
@@ -76,7 +75,7 @@ export function readSentences(text: string): Sentence[] {
     if (line.kind === "heading" || (named !== undefined && named !== "none")) continue;
     const parts = splitSentences(line.text);
     for (const [place, part] of parts.entries()) {
-      if (sentences.length >= MOST_SENTENCES) return sentences;
+      if (sentences.length >= MAX_SENTENCES) return sentences;
       const plain = normalize(part.slice(0, LONGEST_SENTENCE));
       const isAgreement = AGREEMENT.test(plain);
       sentences.push({
@@ -101,7 +100,7 @@ function isAsked(plain: string): boolean {
   return /[?？]["')\]]*(?:\s*\S?_?)?$/.test(plain) || /[?？]/.test(plain.slice(-3));
 }
 
-/** A hard-wrapped paragraph is one text; chat lines are one each. */
+/** Joins hard-wrapped lines of a paragraph. Lines of a chat stay separate. */
 function joinWrapped(lines: readonly ProseLine[]): ProseLine[] {
   const joined: ProseLine[] = [];
   for (const line of lines) {
@@ -122,7 +121,7 @@ function joinWrapped(lines: readonly ProseLine[]): ProseLine[] {
   return joined;
 }
 
-/** The section a heading, or a lead-in before a list ("Blocked:"), opens; "none" for a heading of another kind. */
+/** The section of a heading, or of a lead-in before a list ("Blocked:"). "none" for any other heading. */
 function sectionOf(line: ProseLine, next: ProseLine | undefined): Section | "none" | undefined {
   const isLeadIn =
     line.kind === "text" &&
@@ -170,7 +169,7 @@ function splitSentences(text: string): string[] {
   return parts.flatMap(splitHalves);
 }
 
-/** "This works; that does not" and "this works, but that does not" say two things. */
+/** "This works; that does not" and "this works, but that does not" are two statements. */
 function splitHalves(sentence: string): string[] {
   if (!sentence.includes(";") && !sentence.includes("but ")) return [sentence];
   const halves = sentence.split(/;\s+|,?\s+(?=but (?!also\b|not\b|if\b))/);

@@ -1,6 +1,6 @@
 /** Reading Claude Code's transcripts: samples of the real CLI, and every kind of line that is not a message. */
 import { readdirSync } from "node:fs";
-import { appendFile, symlink, writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -97,33 +97,6 @@ describe("samples of the real CLI", () => {
     const whole = await readNative(path, { offset: 0 });
     const rest = await readNative(path, { offset: whole?.offset ?? 0 });
     expect(rest).toMatchObject({ messages: [], start: whole?.offset, offset: whole?.offset, hash: whole?.hash });
-  });
-});
-
-describe("the last messages", () => {
-  test.each([
-    [1, 2],
-    [2, 2],
-    [3, 3],
-    [50, 50],
-  ])("at least %i, back to the last one of a person", async (mostMessages, expected) => {
-    await using folder = await temporaryFolder();
-    const path = folder.join("s1.jsonl");
-    const result = [{ type: "tool_result", tool_use_id: "1", content: "ok" }];
-    await writeLines(path, [
-      user("one", { cwd: "/elsewhere", gitBranch: "old" }),
-      assistant([{ type: "text", text: "two" }]),
-      { type: "system", content: "between" },
-      user("three"),
-      user(result),
-      assistant([{ type: "text", text: "four" }]),
-      user(result),
-    ]);
-    await appendFile(path, '{"type":"user"');
-    const { messages = [], ...place } = (await readNative(path, { offset: 0 })) ?? {};
-    const last = await readNative(path, { offset: 0 }, { mostMessages });
-    const said = messages.flatMap(({ text }, index) => (text === "" ? [] : [index]));
-    expect(last).toEqual({ ...place, messages: messages.slice(said.at(-expected) ?? 0) });
   });
 });
 

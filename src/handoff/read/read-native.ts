@@ -1,107 +1,143 @@
 /**
- * The messages of one of Claude Code's transcripts, from a place on. The format belongs to Claude Code and
- * changes without notice: every member may be missing or of another type, and a line that is not understood
- * is passed over. What subagents, hooks, commands and compactions wrote is no part of the conversation.
+ * Reads the messages of a Claude Code transcript. The format changes without notice: every member may be missing or of
+ * another type, and unknown lines are skipped. Lines of subagents, hooks, commands and compactions are not part of the
+ * conversation.
  */
-import type { FileHandle } from "node:fs/promises";
-import { openNativeFile } from "../../claude/native/layout.ts";
-import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts";
 import { fileError } from "../../base/errors.ts";
-import { type Line, readLines, readLinesBackward } from "../../base/jsonl.ts";
+import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts";
+import { type Line, readLines } from "../../base/jsonl.ts";
+import { readMarker } from "../../claude/attribution.ts";
+import { openNativeFile } from "../../claude/native/layout.ts";
+import { isRealPrompt, promptText, SYNTHETIC_MODEL } from "../../claude/native/line-format.ts";
 import type { ReadMessage } from "../state.ts";
-import { readNativeLine } from "./native-message.ts";
-import { type ReadOptions, type ReadTranscript, readingStart } from "./read-transcript.ts";
-import { hashTranscript } from "./transcript-hash.ts";
+import {
+  type ReadOptions,
+  type ReadTranscript,
+  boundedText,
+  hashTranscript,
+  readingStart,
+  toolText,
+} from "./read-transcript.ts";
+import { callFacts, joinTodos, resultOf, todosOfResult } from "./tool-facts.ts";
 
-export interface NativeReadOptions extends ReadOptions {
-  /** Reads at least this many messages that say something, back to the last one of a person. Default: all. */
-  mostMessages?: number | undefined;
-}
-
-/** Undefined when there is no such file, or something else has its name. */
+/** Undefined if the path is not a file. */
 export async function readNative(
   path: string,
   from: { offset: number },
-  options: NativeReadOptions = {},
+  options: ReadOptions = {},
 ): Promise<ReadTranscript | undefined> {
   await using handle = await openNativeFile(path);
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
     const start = readingStart(from.offset, size, options);
-    const { mostMessages } = options;
-    const read = await (mostMessages === undefined ? readAll(handle, start) : readLast(handle, start, mostMessages));
-    return { ...read, start, hash: await hashTranscript(handle, read.offset) };
+    const messages: ReadMessage[] = [];
+    const envelope: Envelope = {};
+    let offset = start;
+    for await (const line of readLines(handle, { start })) {
+      if (!line.terminated) break;
+      offset = line.end;
+      const record = readRecord(line);
+      if (record === undefined) continue;
+      readEnvelope(record, envelope);
+      const message = readMessage(record);
+      if (message !== undefined) messages.push(message);
+    }
+    return { messages, start, offset, hash: await hashTranscript(handle, offset), ...envelope };
   } catch (error) {
     throw fileError(error, "read", path);
   }
 }
 
-type Read = Omit<ReadTranscript, "start" | "hash">;
-
-async function readAll(handle: FileHandle, start: number): Promise<Read> {
-  const messages: ReadMessage[] = [];
-  const envelope: Envelope = {};
-  let offset = start;
-  for await (const line of readLines(handle, { start })) {
-    if (!line.terminated) break;
-    offset = line.end;
-    const record = readRecord(line);
-    if (record === undefined) continue;
-    readEnvelope(record, envelope);
-    const message = readNativeLine(record);
-    if (message !== undefined) messages.push(message);
-  }
-  return { messages, offset, ...envelope };
-}
-
-/** From the end: what lies before the messages that are wanted is not even looked at. */
-async function readLast(handle: FileHandle, start: number, most: number): Promise<Read> {
-  const messages: ReadMessage[] = [];
-  const records: JsonRecord[] = [];
-  let offset: number | undefined;
-  let said = 0;
-  let isAsked = false;
-  for await (const line of readLinesBackward(handle, { start })) {
-    if (!line.terminated) continue;
-    offset ??= line.end;
-    const record = readRecord(line);
-    if (record === undefined) continue;
-    records.push(record);
-    const message = readNativeLine(record);
-    if (message === undefined) continue;
-    messages.push(message);
-    if (message.text !== "") said += 1;
-    isAsked ||= message.role === "user" && message.text !== "";
-    if (said >= most && isAsked) break;
-  }
-  const envelope: Envelope = {};
-  for (const record of records.reverse()) readEnvelope(record, envelope);
-  return { messages: messages.reverse(), offset: offset ?? start, ...envelope };
-}
-
-/** Undefined for what is no part of the conversation. */
-function readRecord({ bytes }: Line): JsonRecord | undefined {
-  const record = isConversation(bytes) ? parseJson(bytes.toString("utf8")) : undefined;
-  return isRecord(record) && record["isSidechain"] !== true ? record : undefined;
-}
-
-/** As Claude Code writes it, and as others do who write its format. */
+/** With and without a space, because other programs write this format too. */
 const MARKS = ['"type":"user"', '"type":"assistant"', '"type": "user"', '"type": "assistant"'];
 
-/** Lines of people and the model; parsing the others, some of them large, would tell nothing. */
-function isConversation(bytes: Buffer): boolean {
-  return MARKS.some((mark) => bytes.includes(mark));
+/** Only lines of people and the model are parsed; some of the others are large. */
+function readRecord({ bytes }: Line): JsonRecord | undefined {
+  if (!MARKS.some((mark) => bytes.includes(mark))) return undefined;
+  const record = parseJson(bytes.toString("utf8"));
+  return isRecord(record) && record["isSidechain"] !== true ? record : undefined;
 }
 
 type Envelope = Pick<ReadTranscript, "sessionId" | "cwd" | "branch">;
 
 const NAME_LENGTH = 4096;
 
-/** One file can hold several folders and branches: the last ones count. */
+/** A file can name several folders and branches: the last ones count. */
 function readEnvelope(record: JsonRecord, envelope: Envelope): void {
   const { sessionId, cwd, gitBranch } = record;
   if (typeof sessionId === "string" && sessionId !== "") envelope.sessionId ??= sessionId.slice(0, NAME_LENGTH);
   if (typeof cwd === "string" && cwd !== "") envelope.cwd = cwd.slice(0, NAME_LENGTH);
   if (typeof gitBranch === "string" && gitBranch !== "") envelope.branch = gitBranch.slice(0, NAME_LENGTH);
+}
+
+type Place = Pick<ReadMessage, "entryId" | "timestamp">;
+
+const UNKNOWN_TIME = new Date(0).toISOString();
+
+function readMessage(record: JsonRecord): ReadMessage | undefined {
+  const { type, uuid, timestamp, message } = record;
+  if (typeof uuid !== "string" || uuid === "" || !isRecord(message)) return undefined;
+  const place = { entryId: uuid, timestamp: typeof timestamp === "string" ? timestamp : UNKNOWN_TIME };
+  if (type === "user") return readUser(record, message["content"], place);
+  return type === "assistant" ? readAssistant(record, message, place) : undefined;
+}
+
+function readUser(record: JsonRecord, content: unknown, place: Place): ReadMessage | undefined {
+  if (record["isMeta"] === true || record["isCompactSummary"] === true) return undefined;
+  const results = blocksOf(content).filter(({ type }) => type === "tool_result");
+  if (results.length > 0) return readResults(results, place);
+  if (record["toolUseResult"] !== undefined || !hasText(content)) return undefined;
+  // Claude Code writes this when a turn ends without an answer.
+  if (promptText(content).startsWith(INTERRUPTED)) return { ...place, role: "assistant", text: "", isCut: true };
+  if (!isRealPrompt(content)) return undefined;
+  const { text } = readMarker(promptText(content).replace(REMINDER, "").trim());
+  if (text === "" || BY_A_PROGRAM.test(text)) return undefined;
+  return { ...place, role: "user", text: boundedText(text) };
+}
+
+const INTERRUPTED = "[Request interrupted";
+/** Claude Code adds this to a person's words for the model. */
+const REMINDER = /<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g;
+const BY_A_PROGRAM =
+  /^<(?:command-message|bash-input|bash-stdout|bash-stderr|user-memory-input|task-notification|teammate-message)>/;
+
+function readResults(results: readonly JsonRecord[], place: Place): ReadMessage {
+  const texts = results.map(({ tool_use_id: id, content, is_error: isError }) => ({
+    id,
+    text: hasText(content) ? promptText(content) : "",
+    isError: isError === true,
+  }));
+  const failed = texts.find(({ isError }) => isError);
+  return {
+    ...place,
+    role: "tool",
+    text: toolText(failed?.text ?? "", true),
+    isError: failed?.isError,
+    ...joinTodos(texts.map(({ text }) => todosOfResult(text))),
+    results: texts.flatMap(({ id, text, isError }) => resultOf(id, text, isError)),
+  };
+}
+
+function readAssistant(record: JsonRecord, message: JsonRecord, place: Place): ReadMessage | undefined {
+  const { content, model, stop_reason: stopReason } = message;
+  if (record["isApiErrorMessage"] === true) return { ...place, role: "assistant", text: "", isCut: true };
+  if (model === SYNTHETIC_MODEL || !hasText(content)) return undefined;
+  const text = promptText(content);
+  const calls = blocksOf(content).filter(({ type }) => type === "tool_use");
+  // A line that has only thoughts.
+  if (text.trim() === "" && calls.length === 0) return undefined;
+  const facts = callFacts(
+    calls.map(({ id, name, input }) => ({ id, name, input })),
+    stopReason === "tool_use",
+  );
+  return { ...place, role: "assistant", text: boundedText(text), ...facts };
+}
+
+function hasText(content: unknown): content is string | unknown[] {
+  return typeof content === "string" || Array.isArray(content);
+}
+
+function blocksOf(content: unknown): JsonRecord[] {
+  return Array.isArray(content) ? content.filter(isRecord) : [];
 }

@@ -1,20 +1,24 @@
 /**
- * The messages of one of Holdfast's own transcripts, from a place on. Only whole lines count: a line that
- * is still being written is read the next time. Damaged lines, entries of other kinds, summaries and the
- * turns in which the agent saved its memory are passed over.
+ * Reads the messages of one of Holdfast's own transcripts. Only complete lines count. Damaged lines, entries of other
+ * kinds, summaries, and the turns in which the agent saved its memory are skipped.
  */
 import { damageNoticeOf } from "../../transcript/damage.ts";
 import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
-import { openForReading, scanHead, scanLines, transcriptError } from "../../transcript/scan.ts";
-import { projectBefore } from "../project-mark.ts";
-import type { ReadMessage } from "../state.ts";
-import { type ReadOptions, type ReadTranscript, boundedText, readingStart, toolText } from "./read-transcript.ts";
-import { callOf, resultOf } from "./tool-facts.ts";
-import { joinTodos, todosOfCall, todosOfResult } from "./todos.ts";
-import { hashTranscript } from "./transcript-hash.ts";
 import { messageText, isFlushEntry, isHeartbeatEntry, saidText } from "../../transcript/messages.ts";
+import { openForReading, scanHead, scanLines, transcriptError } from "../../transcript/scan.ts";
+import { projectBefore } from "../project.ts";
+import type { ReadMessage } from "../state.ts";
+import {
+  type ReadOptions,
+  type ReadTranscript,
+  boundedText,
+  hashTranscript,
+  readingStart,
+  toolText,
+} from "./read-transcript.ts";
+import { callFacts, resultOf, todosOfResult } from "./tool-facts.ts";
 
-/** Fails as every reader of transcripts does: `transcript-missing` when there is none. */
+/** Fails with `transcript-missing` if there is no transcript. */
 export async function readSession(
   path: string,
   from: { offset: number },
@@ -38,22 +42,16 @@ export async function readSession(
       if (damageNoticeOf(entry) !== undefined) damagedAt = entry.timestamp;
       const before = projectBefore(entry);
       if (before !== undefined) {
-        // What was said until then belongs to what was worked on until then.
+        // The messages up to this mark belong to the previous project.
         for (const message of messages.slice(marked)) message.project = before;
         marked = messages.length;
       }
       const message = readEntry(entry);
       if (message !== undefined) messages.push(message);
     }
-    return {
-      messages,
-      start,
-      offset,
-      hash: await hashTranscript(handle, offset),
-      ...(damagedAt === undefined ? {} : { damagedAt }),
-      ...(header === undefined ? {} : { sessionId: header.id }),
-      ...(header === undefined || header.cwd === "" ? {} : { cwd: header.cwd }),
-    };
+    const hash = await hashTranscript(handle, offset);
+    const cwd = header?.cwd === "" ? undefined : header?.cwd;
+    return { messages, start, offset, hash, damagedAt, sessionId: header?.id, cwd };
   } catch (error) {
     throw transcriptError(error, "read", path);
   }
@@ -65,7 +63,7 @@ function readEntry(entry: TranscriptEntry): ReadMessage | undefined {
   const place = { entryId: entry.id, timestamp: entry.timestamp };
   switch (message.role) {
     case "user":
-      // A heartbeat begins a turn, and nobody has said anything.
+      // A heartbeat begins a turn without words of a person.
       return { ...place, role: "user", text: isHeartbeatEntry(entry) ? "" : boundedText(saidText(entry)) };
     case "assistant":
       return { ...place, role: "assistant", text: boundedText(messageText(message)), ...turnFlags(message) };
@@ -78,21 +76,22 @@ function readEntry(entry: TranscriptEntry): ReadMessage | undefined {
   }
 }
 
-function turnFlags(message: Extract<TranscriptMessage, { role: "assistant" }>): Partial<ReadMessage> {
+type AgentMessage = Extract<TranscriptMessage, { role: "assistant" }>;
+
+function turnFlags(message: AgentMessage): Partial<ReadMessage> {
   const { stopReason, content } = message;
-  const echo = isEcho(message) ? { isEcho: true } : {};
-  if (stopReason === "aborted" || stopReason === "error") return { ...echo, isCut: true };
+  const isEcho = isEchoed(message) ? true : undefined;
+  if (stopReason === "aborted" || stopReason === "error") return { isEcho, isCut: true };
   const calls = typeof content === "string" ? [] : content.filter((block) => block.type === "toolCall");
-  return {
-    ...echo,
-    ...(calls.length > 0 || stopReason === "toolUse" ? { callsTools: true } : {}),
-    ...joinTodos(calls.map((call) => todosOfCall(call.name, call.arguments))),
-    ...(calls.length === 0 ? {} : { calls: calls.flatMap((call) => callOf(call.id, call.name, call.arguments)) }),
-  };
+  const facts = callFacts(
+    calls.map(({ id, name, arguments: input }) => ({ id, name, input })),
+    stopReason === "toolUse",
+  );
+  return { isEcho, ...facts };
 }
 
-/** The echo engine says what the person said; its words are nobody's. */
-function isEcho(message: Extract<TranscriptMessage, { role: "assistant" }>): boolean {
+/** The echo engine only repeats the person's words. */
+function isEchoed(message: AgentMessage): boolean {
   return (message.provider === "holdfast" && message.model === "echo") || messageText(message).startsWith("[echo]");
 }
 
@@ -107,6 +106,6 @@ function toolMessage(
     role: "tool",
     text: toolText(text, isError),
     ...(isError ? { isError } : todosOfResult(text)),
-    ...(message.role === "toolResult" ? { results: resultOf(message.toolCallId, text, isError) } : {}),
+    results: message.role === "toolResult" ? resultOf(message.toolCallId, text, isError) : undefined,
   };
 }

@@ -1,44 +1,52 @@
-/** What reading a transcript for a hand-off gives, whoever's transcript it is, and how much of it is read. */
+/**
+ * Reading transcripts for a hand-off, Holdfast's own and Claude Code's: the result, its limits, and the hash that
+ * shows whether a transcript is still the one that a state was made from.
+ */
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { HoldfastError } from "../../base/errors.ts";
 import { redactText } from "../../base/redact.ts";
+import { openNativeFile } from "../../claude/native/layout.ts";
+import { openForReading } from "../../transcript/scan.ts";
 import type { ReadMessage } from "../state.ts";
 
 export interface ReadOptions {
-  /** Most new bytes that are read; of more, the last so many. Default 8 MiB. */
-  maxBytes?: number;
+  /** Reads at most this many new bytes, the last ones. Default: 8 MiB. */
+  maxBytes?: number | undefined;
 }
 
 export interface ReadTranscript {
   /** In the order of the file. */
   messages: ReadMessage[];
   /**
-   * Where reading began. After the offset that was asked for: there was too much, and what lies between
-   * was skipped. Before it: the file is shorter than that, so it is another text; forget what was known.
+   * Where reading began. After the requested offset: there was too much, and some of it was skipped. Before it: the
+   * file is shorter and therefore another text, so earlier knowledge is invalid.
    */
   start: number;
-  /** After the last whole line that was read: where the next reading begins. */
+  /** The end of the last complete line: where the next reading begins. */
   offset: number;
-  /** Of the transcript up to `offset`, see `transcript-hash.ts`. */
+  /** Of the transcript up to `offset`, see `hashTranscript`. */
   hash: string;
-  sessionId?: string;
-  /** The folder that was worked in last. */
-  cwd?: string;
-  /** The git branch of the last line; only Claude Code notes one. */
-  branch?: string;
+  sessionId?: string | undefined;
+  /** The last working folder. */
+  cwd?: string | undefined;
+  /** The git branch of the last line. Only Claude Code records one. */
+  branch?: string | undefined;
   /** When a notice in the transcript says that part of it was lost. */
-  damagedAt?: string;
+  damagedAt?: string | undefined;
 }
 
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
-/** May lie within a line; what is left of that line is no JSON and is passed over. */
+/** May be inside a line; the rest of that line is not JSON and is skipped. */
 export function readingStart(offset: number, size: number, { maxBytes = MAX_READ_BYTES }: ReadOptions): number {
   const from = offset > size ? 0 : offset;
   return Math.max(from, size - maxBytes);
 }
 
-/** Patterns look at the beginning and the end of a longer message; the middle need not be held. */
+/** Patterns look at the beginning and the end of a longer message. */
 const TEXT_LENGTH = 24_000;
-/** An error says what it is in its first lines. */
+/** The first lines of an error describe it. */
 const ERROR_LENGTH = 2_000;
 
 export function boundedText(text: string): string {
@@ -47,7 +55,7 @@ export function boundedText(text: string): string {
   return `${safe.slice(0, TEXT_LENGTH / 2)}\n\n${safe.slice(-TEXT_LENGTH / 2)}`.toWellFormed();
 }
 
-/** Secrets go before the cut, as everywhere here: half of one would not be recognised later. */
+/** Secrets are removed before the cut, because half of one would not be recognised later. */
 export function headOf(text: string, length: number): string {
   if (text.length <= length) return text;
   return redactText(text.slice(0, length + SECRET_LENGTH))
@@ -55,10 +63,62 @@ export function headOf(text: string, length: number): string {
     .toWellFormed();
 }
 
-/** The longest secret that is looked for. */
+/** The longest secret that redaction looks for. */
 const SECRET_LENGTH = 8192;
 
-/** Of what tools gave only errors are looked at. */
+/** Only the errors of tools are used. */
 export function toolText(text: string, isError: boolean): string {
   return isError ? headOf(text, ERROR_LENGTH) : "";
+}
+
+export type TranscriptKind = "session" | "native";
+
+const SAMPLE_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * sha256 over the first line (at most 64 KiB of it), the offset, and the last 64 KiB before the offset. Transcripts are
+ * only appended to, so this is enough to notice another, rewritten or torn file without reading all of it.
+ */
+export async function hashTranscript(handle: FileHandle, offset: number): Promise<string> {
+  const head = await readRange(handle, 0, Math.min(SAMPLE_BYTES, offset));
+  const newline = head.indexOf(NEWLINE);
+  const tailStart = Math.max(0, offset - SAMPLE_BYTES);
+  const tail = tailStart === 0 ? head : await readRange(handle, tailStart, offset);
+  return createHash("sha256")
+    .update(newline === -1 ? head : head.subarray(0, newline + 1))
+    .update(`\n${offset}\n`)
+    .update(tail)
+    .digest("hex");
+}
+
+/** False also if the file is missing or shorter than the offset. */
+export async function transcriptFits(
+  path: string,
+  known: { offset: number; hash: string },
+  kind: TranscriptKind,
+): Promise<boolean> {
+  await using handle = kind === "native" ? await openNativeFile(path) : await openIfPresent(path);
+  if (handle === undefined || (await handle.stat()).size < known.offset) return false;
+  return (await hashTranscript(handle, known.offset)) === known.hash;
+}
+
+async function openIfPresent(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await openForReading(path);
+  } catch (error) {
+    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
+    throw error;
+  }
+}
+
+async function readRange(handle: FileHandle, start: number, end: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(end - start);
+  let done = 0;
+  while (done < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, done, bytes.length - done, start + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
 }

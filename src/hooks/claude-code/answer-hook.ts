@@ -23,7 +23,6 @@ interface HookParts {
   /** Milliseconds since the hook was called. */
   elapsedMs(): number;
   readHandoffs(query: { agentId: string; prefix: string; limit: number; busyMs: number }): Promise<KeptHandoff[]>;
-  /** Prints the answer, so that Claude Code can continue. */
   answer(text: string): Promise<void>;
 }
 
@@ -59,7 +58,10 @@ export async function answerHook(event: ClaudeHookEvent, input: HookInput, parts
   const readKept = async (): Promise<KeptHandoff[]> =>
     await parts.readHandoffs({ agentId, prefix, limit: MAX_STATES, busyMs: BUSY_MS });
   const start = await answerStart({ ...parts, agentId, config: config.handoff, offersFolder, readKept }, input);
-  if (start.text !== undefined) await parts.answer(contextAnswer(start.text));
+  if (start.text !== undefined) {
+    const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: start.text };
+    await parts.answer(JSON.stringify({ hookSpecificOutput }));
+  }
   const reason = input.source === "compact" ? ("compaction" as const) : ("found" as const);
   const captures = start.captures.map((target) => ({
     sessionId: target.sessionId,
@@ -74,10 +76,6 @@ export async function answerHook(event: ClaudeHookEvent, input: HookInput, parts
   } catch (error) {
     logger.warn("Cannot request a capture", { sessionId, error });
   }
-}
-
-function contextAnswer(additionalContext: string): string {
-  return JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext } });
 }
 
 /** Chats with an agent are captured with their own session, for its people only. */

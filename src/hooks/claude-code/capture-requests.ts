@@ -8,7 +8,7 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { nodeChildProcess } from "../../base/builtin.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath } from "../../base/files.ts";
-import { isRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
 import { programFile } from "../../base/package.ts";
 import type { Environment } from "../../config/layout.ts";
 import type { NativeTarget } from "../../handoff/native-sessions.ts";
@@ -26,7 +26,6 @@ export interface ToldState {
   /** The session of that state, and its number of messages. */
   sessionKey: string;
   lastMessageIndex: number;
-  /** The session that received it. */
   sessionId: string;
 }
 
@@ -35,7 +34,6 @@ interface RequestedCapture extends Omit<NativeTarget, "kind"> {
 }
 
 interface RequestOptions {
-  /** A private folder. */
   folder: string;
   env: Environment;
   /** Minimum time since the session's last capture. Default: 0. */
@@ -76,13 +74,7 @@ export function doneFile(folder: string, sessionId: string): string {
 }
 
 export function parseRequest(text: string | undefined): CaptureRequest | undefined {
-  if (text === undefined) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text ?? "");
   if (!isRecord(value) || !Array.isArray(value["captures"])) return undefined;
   const { told, notBefore } = value;
   return {

@@ -6,7 +6,7 @@
 import { appendFileSync, existsSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { PRIVATE_FILE } from "../../base/files.ts";
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts";
 import { type Logger, createLogger } from "../../base/log.ts";
 import { programFile } from "../../base/package.ts";
 import { projectsFolder } from "../../claude/native/layout.ts";
@@ -14,7 +14,6 @@ import { projectsFolder } from "../../claude/native/layout.ts";
 export const CLAUDE_HOOK_EVENTS = ["SessionStart", "PreCompact", "PostCompact", "Stop", "SessionEnd"] as const;
 export type ClaudeHookEvent = (typeof CLAUDE_HOOK_EVENTS)[number];
 
-/** One entry of `hooks.<event>[].hooks` in settings.json. */
 export interface HookEntry {
   type: "command";
   command: string;
@@ -35,7 +34,6 @@ export function hookEntry(event: ClaudeHookEvent, { home }: CommandOptions): Hoo
   return { type: "command", command: `${setting}${words} || true`, timeout: TIMEOUT_S };
 }
 
-/** Quotes for a POSIX shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -46,10 +44,7 @@ const OURS = new RegExp(
   String.raw`^(?:HOLDFAST_HOME=${WORD} )?(?:(?<runtime>${WORD}) )?(?<program>${WORD}) hook [A-Z]\w+(?: \|\| true)?$`,
 );
 
-/**
- * Recognizes our command, also of other versions and installations. Must match completely: a command that wraps ours
- * is not ours.
- */
+/** Recognizes our command, also of other versions and installations, but no command that wraps ours. */
 export function isOurCommand(command: unknown): boolean {
   const { runtime = "node", program = "" } = (typeof command === "string" && OURS.exec(command)?.groups) || {};
   return /(?:^|[/'"])node[\w.-]*['"]?$/.test(runtime) && /(?:^|[/'"])holdfast(?:\.js)?['"]?$/.test(program);
@@ -61,7 +56,6 @@ export interface HookInput {
   cwd: string;
   /** May not exist yet. */
   transcriptPath: string;
-  /** Why a session starts. */
   source: string;
 }
 
@@ -103,12 +97,8 @@ export async function readInput(stream: NodeJS.ReadableStream, waitMs: number): 
 }
 
 function parseInput(chunks: readonly Buffer[]): JsonRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(Buffer.concat(chunks).toString("utf8"));
+  return isRecord(value) ? value : undefined;
 }
 
 const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFileIfPresent, writeFileDurable } from "../../base/files.ts";
-import { isRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import { CLAUDE_HOOK_EVENTS, type CommandOptions, hookEntry } from "./hook-call.ts";
 import {
@@ -23,8 +23,6 @@ import {
   refused,
   removeFolderOf,
   writeSettings,
-} from "./settings-file.ts";
-import {
   type Entries,
   SettingsProblem,
   hasEntries,
@@ -32,7 +30,7 @@ import {
   turnsHooksOff,
   withEntries,
   withoutEntries,
-} from "./settings-text.ts";
+} from "./settings-file.ts";
 
 export interface InstallOptions extends CommandOptions {
   settings: SettingsPlace;
@@ -45,7 +43,6 @@ export interface InstallOutcome {
   events: readonly string[];
   /** `restored`: byte for byte the original. */
   outcome: "installed" | "updated" | "unchanged" | "restored" | "removed";
-  /** The file disables all hooks. */
   hooksOff: boolean;
   /** Some versions of Claude Code read nothing else. */
   isPlainJson: boolean;
@@ -62,7 +59,7 @@ export async function installHooks(options: InstallOptions): Promise<InstallOutc
       path: file.path,
       events: CLAUDE_HOOK_EVENTS,
       hooksOff: edited(file, turnsHooksOff),
-      isPlainJson: isPlainJson(after),
+      isPlainJson: parseJson(after) !== undefined,
     };
     if (file.bytes !== undefined && after === file.text) return { ...facts, outcome: "unchanged" };
     const bytes = encoded(file, after);
@@ -123,12 +120,7 @@ function holdsOurs(file: SettingsFile): boolean {
   return file.bytes !== undefined && edited(file, hasEntries);
 }
 
-/** The file without our entries. */
-function beforeOurs(
-  file: SettingsFile,
-  record: InstallRecord | undefined,
-  hadAny: boolean,
-): Pick<InstallRecord, "before" | "keep" | "madeFolder"> {
+function beforeOurs(file: SettingsFile, record: InstallRecord | undefined, hadAny: boolean) {
   const madeFolder = record?.madeFolder ?? false;
   if (file.bytes === undefined) return { before: undefined, keep: { hooks: false, events: [] }, madeFolder };
   if (record !== undefined && digestOf(file.bytes) === record.digest) return record;
@@ -153,29 +145,14 @@ function edited<T>(file: SettingsFile, edit: (text: string) => T): T {
   }
 }
 
-function isPlainJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * The original of a settings.json, to restore it byte for byte. One private file per settings.json, because settings
- * may hold credentials.
- */
+/** The original, to restore it byte for byte. Private, because settings may hold credentials. */
 const RECORD_VERSION = 1;
 
 export interface InstallRecord {
   /** Real path of the file. */
   target: string;
-  /** Undefined: there was no file. */
   before: Buffer | undefined;
-  /** Digest of the file as we wrote it. */
   digest: string;
-  /** We created its folder. */
   madeFolder: boolean;
   /** Members of `hooks` that existed before. */
   keep: { hooks: boolean; events: string[] };
@@ -189,10 +166,9 @@ function digestOf(bytes: Buffer): string {
   return nodeCrypto().createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Undefined: no record, or one of another file. */
 async function readRecord(folder: string, target: string): Promise<InstallRecord | undefined> {
   const content = await readFileIfPresent(recordFile(folder, target));
-  const value = content === undefined ? undefined : parsed(content.toString("utf8"));
+  const value = content === undefined ? undefined : parseJson(content.toString("utf8"));
   if (!isRecord(value) || value["version"] !== RECORD_VERSION || value["target"] !== target) return undefined;
   const { before, digest, madeFolder, keep } = value;
   if (typeof digest !== "string" || (before !== null && typeof before !== "string") || !isRecord(keep))
@@ -216,12 +192,4 @@ async function writeRecord(folder: string, record: InstallRecord): Promise<void>
 
 async function removeRecord(folder: string, target: string): Promise<void> {
   await unlink(recordFile(folder, target)).catch(() => undefined);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

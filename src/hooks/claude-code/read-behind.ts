@@ -10,17 +10,15 @@ import { isTellable, readState } from "../../handoff/kept-state.ts";
 import type { NativeTarget } from "../../handoff/native-sessions.ts";
 import { nextState } from "../../handoff/next-state.ts";
 import { projectOfFolder } from "../../handoff/project.ts";
-import { repoPlace } from "../../handoff/ready-offers.ts";
+import { type ReadyOffer, repoPlace } from "../../handoff/ready-offers.ts";
 import type { SessionState } from "../../handoff/state.ts";
 import type { KeptHandoff } from "../../store/store.ts";
-import { type Left, type StartPlace, isCurrent } from "./start-place.ts";
+import { type StartPlace, isCurrent } from "./start-place.ts";
 
-const MAX_NEW_BYTES = 256 * 1024;
-const MAX_NEW_MESSAGES = 8;
-const MAX_NEW_CHARACTERS = 1_000;
+const LIMITS = { bytes: 256 * 1024, messages: 8 };
 
 /** The sessions of the repo that have something to tell. */
-export async function readBehind(place: StartPlace): Promise<Left[]> {
+export async function readBehind(place: StartPlace): Promise<ReadyOffer[]> {
   const kept = await place.readKept();
   const states = new Map(statesHere(place, kept).map((state) => [state.previousSessionId, state]));
   for (const target of place.targets) {
@@ -53,13 +51,7 @@ async function readEnd(
   kept: readonly KeptHandoff[],
   known: SessionState | undefined,
 ): Promise<SessionState | undefined> {
-  const parts = {
-    agent: { agentId, clock: systemClock, logger },
-    config,
-    mostBytes: MAX_NEW_BYTES,
-    mostMessages: MAX_NEW_MESSAGES,
-    mostCharacters: MAX_NEW_CHARACTERS,
-  };
+  const parts = { agent: { agentId, clock: systemClock, logger }, config, limits: LIMITS };
   const sessionKey = nativeSessionKey(agentId, sessionId);
   // Without git. The later capture uses the name of the remote.
   const project = known?.project ?? projectOfFolder(repo);

@@ -15,32 +15,32 @@ import type { StartParts } from "./start-place.ts";
 
 describe("a session that starts", () => {
   it("above other projects gets only the hand-off of its own folder", async () => {
-    await using world = await createNativeHome();
-    const above = world.join("code");
+    await using home = await createNativeHome();
+    const above = home.join("code");
     const below = [createTestRepo(join(above, "shop")).path, join(above, "notes")];
     mkdirSync(below[1] ?? "", { recursive: true });
-    for (const [index, folder] of below.entries()) talk(world, String(index + 1), folder, "the shop's certificate");
-    expect((await start(world, above)).text).toBeUndefined();
-    expect((await start(world, join(above, "notes"))).text).toContain("the shop's certificate");
-    talk(world, "3", above, "the shared password store");
-    expect((await start(world, above)).text).toContain("the shared password store");
+    for (const [index, folder] of below.entries()) talk(home, String(index + 1), folder, "the shop's certificate");
+    expect((await start(home, above)).text).toBeUndefined();
+    expect((await start(home, join(above, "notes"))).text).toContain("the shop's certificate");
+    talk(home, "3", above, "the shared password store");
+    expect((await start(home, above)).text).toContain("the shared password store");
   });
 
   it("gets the hand-off of its repo, despite newer ones in similarly named folders", async () => {
-    await using world = await createNativeHome();
-    const repo = createTestRepo(world.join("shop")).path;
-    talk(world, "1", repo, "the broken importer", Date.now() - 600_000);
+    await using home = await createNativeHome();
+    const repo = createTestRepo(home.join("shop")).path;
+    talk(home, "1", repo, "the broken importer", Date.now() - 600_000);
     for (const [index, name] of ["shop-web", "shop-docs", "shop-old"].entries()) {
-      talk(world, String(index + 2), createTestRepo(world.join(name)).path, "something else");
+      talk(home, String(index + 2), createTestRepo(home.join(name)).path, "something else");
     }
-    expect((await start(world, repo)).text).toContain("the broken importer");
+    expect((await start(home, repo)).text).toContain("the broken importer");
   });
 });
 
 it("adds messages since the last capture, or a remark that there are some", async () => {
-  await using world = await createNativeHome();
-  const repo = createTestRepo(world.join("shop")).path;
-  const transcriptPath = talk(world, "1", repo, "the broken importer", Date.now() - 600_000);
+  await using home = await createNativeHome();
+  const repo = createTestRepo(home.join("shop")).path;
+  const transcriptPath = talk(home, "1", repo, "the broken importer", Date.now() - 600_000);
   const target = { kind: "native", sessionId: testSessionId("1"), path: transcriptPath, file: transcriptPath } as const;
   const sessionKey = nativeSessionKey("main", testSessionId("1"));
   const agent = { agentId: "main", clock: systemClock, logger: silentLogger };
@@ -50,26 +50,26 @@ it("adds messages since the last capture, or a remark that there are some", asyn
   appendFileSync(transcriptPath, `${JSON.stringify(lineOf("1", repo, last))}\n`);
   const kept = [{ key: sessionKey, state, updatedAt: Date.now() }];
   // Nothing is rendered: the end of the transcript is read on top of what is stored.
-  const read = (await start(world, repo, { readKept: () => Promise.resolve(kept) })).text;
+  const read = (await start(home, repo, { readKept: () => Promise.resolve(kept) })).text;
   expect(read).toContain("the broken importer");
   expect(read).toContain(last);
   // Something is rendered: it is told with a remark, and the rest is captured in the background.
   const rendered = { next: "all", behind: "the broken importer, and more was said", same: "own" };
   if (state === undefined) throw new Error("nothing was captured");
-  const place = { folder: join(world.claudeHome, "offers"), agentId: "main", repo };
+  const place = { folder: join(home.claudeHome, "offers"), agentId: "main", repo };
   mkdirSync(place.folder);
   writeFileSync(readyFile(place), readyText(place, [{ state, isSubstantial: true, text: rendered }]));
-  const behind = await start(world, repo, { readKept: () => Promise.reject(new Error("the store is not needed")) });
+  const behind = await start(home, repo, { readKept: () => Promise.reject(new Error("the store is not needed")) });
   expect(behind.text).toBe(rendered.behind);
   expect(behind.captures).toMatchObject([{ sessionId: testSessionId("1") }]);
   // After /clear nobody had the time to capture anything.
-  const cleared = await start(world, repo, { readKept: () => Promise.resolve(kept) }, "clear");
+  const cleared = await start(home, repo, { readKept: () => Promise.resolve(kept) }, "clear");
   expect(cleared.text).toContain(last);
 });
 
-function talk(world: NativeHome, id: string, cwd: string, matter: string, modifiedAt = Date.now()): string {
+function talk(home: NativeHome, id: string, cwd: string, matter: string, modifiedAt = Date.now()): string {
   const line = lineOf(id, cwd, `I'm blocked by ${matter}, please look into it.`, modifiedAt);
-  return world.session({ id, cwds: [cwd], modifiedAt, lines: [line] });
+  return home.session({ id, cwds: [cwd], modifiedAt, lines: [line] });
 }
 
 function lineOf(id: string, cwd: string, content: string, at = Date.now()): object {

@@ -3,21 +3,18 @@
  * compared with the transcripts and the repo. Sessions that were not captured are read now (`read-behind.ts`), which
  * takes longer. Nothing is written here, so locks and full disks do not matter.
  */
-import { chooseLeft } from "../../handoff/choose-left.ts";
 import { isExpired, wasOffered } from "../../handoff/kept-state.ts";
 import { type NativeTarget, runningIds } from "../../handoff/native-sessions.ts";
-import { type ReadyOffer, readReadyOffers } from "../../handoff/ready-offers.ts";
+import { type ReadyOffer, chooseLeft, readReadyOffers } from "../../handoff/ready-offers.ts";
 import type { Remarks } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
 import type { HookInput } from "./hook-call.ts";
-import { type Left, type StartParts, type StartPlace, isCurrent, placeOf } from "./start-place.ts";
+import { type StartParts, type StartPlace, isCurrent, placeOf } from "./start-place.ts";
 
 export interface StartAnswer {
-  /** Undefined: no hand-off. */
   text?: string | undefined;
   /** The state that the text was made from. */
   told?: Pick<SessionState, "sessionKey" | "lastMessageIndex"> | undefined;
-  /** Sessions to capture in the background. */
   captures: NativeTarget[];
 }
 
@@ -46,7 +43,7 @@ export async function answerStart(parts: StartParts, input: HookInput): Promise<
   const text = await textOf(place, left, isBehind, input);
   if (text.length > MAX_CHARACTERS) return { captures };
   const { sessionKey, lastMessageIndex, previousSessionId } = left.state;
-  // Also captures what was told: the store may have lost it.
+  // Also captures the offered session: the store may have lost it.
   const told = place.targets.filter(({ sessionId }) => sessionId === previousSessionId);
   return {
     text,
@@ -66,16 +63,16 @@ function notReady(targets: readonly NativeTarget[], ready: readonly ReadyOffer[]
   return missing;
 }
 
-function offerOf<L extends Left>(ready: readonly L[], { sessionId }: NativeTarget): L | undefined {
+function offerOf(ready: readonly ReadyOffer[], { sessionId }: NativeTarget): ReadyOffer | undefined {
   return ready.find(({ state }) => state.previousSessionId === sessionId);
 }
 
-async function readBehind(place: StartPlace): Promise<Left[]> {
+async function readBehind(place: StartPlace): Promise<ReadyOffer[]> {
   const { readBehind: read } = await import("./read-behind.ts");
   return await read(place);
 }
 
-/** What was offered is offered again if more was said since. */
+/** An offer is repeated if more was said since. */
 function isDue(state: SessionState, { isNew }: StartPlace, { source }: HookInput, isBehind: boolean): boolean {
   const now = Date.now();
   if (state.forced === true) return true;
@@ -84,12 +81,7 @@ function isDue(state: SessionState, { isNew }: StartPlace, { source }: HookInput
 }
 
 /** The rendered text, unless it has not been rendered or the repo says something about it. */
-async function textOf(
-  place: StartPlace,
-  { state, text }: Left,
-  isBehind: boolean,
-  { cwd }: HookInput,
-): Promise<string> {
+async function textOf(place: StartPlace, { state, text }: ReadyOffer, isBehind: boolean, { cwd }: HookInput) {
   const remarks = await remarksOn(place, state);
   const isSameWindow = !place.isNew;
   if (text !== undefined && remarks.size === 0) return isSameWindow ? text.same : isBehind ? text.behind : text.next;

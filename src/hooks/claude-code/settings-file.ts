@@ -5,7 +5,7 @@
  */
 import type { Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, readFile, realpath, rmdir, stat, unlink } from "node:fs/promises";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import {
   PRIVATE_FILE,
@@ -15,19 +15,22 @@ import {
   syncFolder,
   temporaryPath,
   sweepFolder,
+  isInside,
 } from "../../base/files.ts";
+import { isDeepStrictEqual } from "node:util";
+import JSON5 from "json5";
+import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonPlace, type Member, addMember, cutMember, memberOf, readPlaces } from "../../base/json-places.ts";
+import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent, type HookEntry, isOurCommand } from "./hook-call.ts";
 
 export interface SettingsPlace {
-  /** The path that Claude Code uses. */
   path: string;
   /** The repo of a project file. Undefined: the person's own file. */
   within?: string | undefined;
 }
 
 export interface SettingsFile extends SettingsPlace {
-  /** Real path, with links resolved. */
   target: string;
-  /** Undefined: there is no file. */
   bytes: Buffer | undefined;
   /** Without a byte order mark. */
   text: string;
@@ -76,7 +79,6 @@ export async function writeSettings(file: SettingsFile, bytes: Buffer | undefine
   return false;
 }
 
-/** True: the folder was created. */
 export async function makeFolderOf({ target, within }: SettingsFile): Promise<boolean> {
   try {
     await mkdir(dirname(target), { mode: within === undefined ? PRIVATE_FOLDER : 0o755 });
@@ -116,7 +118,7 @@ async function findTarget({ path, within }: SettingsPlace): Promise<string> {
     },
   );
   const target = isThere ? await behindLinks(path) : await inRealFolder(path);
-  if (within === undefined || isBelow(target, await realpath(within))) return target;
+  if (within === undefined || isInside(await realpath(within), target)) return target;
   throw refused(path, `it points outside the repo, to ${target}`, "Replace the link by a file of the repo.");
 }
 
@@ -142,11 +144,6 @@ async function inRealFolder(path: string): Promise<string> {
     throw refused(path, `${dirname(folder)} does not exist`, "Check CLAUDE_CONFIG_DIR.");
   }
   return join(await realpath(dirname(folder)), basename(folder), basename(path));
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`);
 }
 
 async function statsOf(path: string): Promise<Stats | undefined> {
@@ -190,4 +187,159 @@ export function refused(path: string, reason: string, hint: string): HoldfastErr
     hint: `${hint} Nothing was changed.`,
     data: { path },
   });
+}
+
+/** Explains to a person why a text cannot be edited. Never quotes the text: it may hold secrets. */
+export class SettingsProblem extends Error {
+  override readonly name = "SettingsProblem";
+}
+
+export type Entries = Readonly<Record<ClaudeHookEvent, HookEntry>>;
+
+/** Returns the same text if nothing changes. */
+export function withEntries(text: string, entries: Entries): string {
+  const before = parseSettings(text);
+  if (text.trim() === "") {
+    const hooks = Object.fromEntries(Object.entries(entries).map(([event, entry]) => [event, [{ hooks: [entry] }]]));
+    return `${JSON.stringify({ hooks }, undefined, 2)}\n`;
+  }
+  let after = text;
+  for (const event of CLAUDE_HOOK_EVENTS) after = withEntry(after, event, entries[event]);
+  return checked(before, after);
+}
+
+/** `keep`: events whose lists existed before ours. */
+export function withoutEntries(text: string, keep: { hooks: boolean; events: readonly string[] }): string {
+  const before = parseSettings(text);
+  let after = text;
+  for (;;) {
+    const own = ownEntries(after)[0];
+    if (own === undefined) break;
+    const isEmptied = own.group.entries.members.length === 1;
+    after = cutMember(after, isEmptied && own.group.isBare ? own.group.member : own.entry);
+    const hooks = memberOf(readPlaces(after), "hooks");
+    const list = memberOf(hooks?.value, own.event);
+    if (list?.value.members.length === 0 && !keep.events.includes(own.event)) after = cutMember(after, list);
+  }
+  const hooks = memberOf(readPlaces(after), "hooks");
+  const isEmptied = after !== text && hooks?.value.kind === "object" && hooks.value.members.length === 0;
+  if (isEmptied && !keep.hooks) after = cutMember(after, hooks);
+  return checked(before, after);
+}
+
+/** Which of the members that we need already exist. */
+export function placesThere(text: string): { hooks: boolean; events: string[] } {
+  const hooks = parseSettings(text)["hooks"];
+  return isRecord(hooks) ? { hooks: true, events: Object.keys(hooks) } : { hooks: false, events: [] };
+}
+
+export function hasEntries(text: string): boolean {
+  parseSettings(text);
+  return ownEntries(text).length > 0;
+}
+
+export function turnsHooksOff(text: string): boolean {
+  return parseSettings(text)["disableAllHooks"] === true;
+}
+
+function parseSettings(text: string): JsonRecord {
+  if (text.trim() === "") return {};
+  let value: unknown;
+  try {
+    value = JSON5.parse(text);
+  } catch (error) {
+    const { lineNumber, columnNumber } = error as {
+      lineNumber?: number | undefined;
+      columnNumber?: number | undefined;
+    };
+    throw new SettingsProblem(`it is not valid JSON (line ${lineNumber ?? "?"}, column ${columnNumber ?? "?"})`);
+  }
+  if (!isRecord(value)) throw new SettingsProblem("it is not a JSON object");
+  const hooks = value["hooks"];
+  if (hooks !== undefined && !isRecord(hooks)) throw new SettingsProblem('its "hooks" are no object');
+  for (const event of CLAUDE_HOOK_EVENTS) {
+    const list = hooks?.[event];
+    if (list !== undefined && !Array.isArray(list)) throw new SettingsProblem(`its "hooks.${event}" is not a list`);
+  }
+  return value;
+}
+
+function withEntry(text: string, event: ClaudeHookEvent, entry: HookEntry): string {
+  const [first, ...others] = ownEntries(text).filter((own) => own.event === event);
+  if (first === undefined) return withNewEntry(text, event, entry);
+  const last = others.at(-1);
+  if (last !== undefined) {
+    const isEmptied = last.group.entries.members.length === 1 && last.group.isBare;
+    return withEntry(cutMember(text, isEmptied ? last.group.member : last.entry), event, entry);
+  }
+  const { start, end } = first.command;
+  const isSame = JSON5.parse(text.slice(start, end)) === entry.command;
+  return isSame ? text : `${text.slice(0, start)}${JSON.stringify(entry.command)}${text.slice(end)}`;
+}
+
+function withNewEntry(text: string, event: ClaudeHookEvent, entry: HookEntry): string {
+  const root = readPlaces(text);
+  if (root === undefined) throw new SettingsProblem("it is not a JSON object");
+  const group = { hooks: [entry] };
+  const hooks = memberOf(root, "hooks");
+  if (hooks === undefined) return addMember(text, root, { [event]: [group] }, "hooks");
+  const list = memberOf(hooks.value, event);
+  if (list === undefined) return addMember(text, hooks.value, [group], event);
+  return addMember(text, list.value, group);
+}
+
+interface OwnEntry {
+  event: string;
+  entry: Member;
+  command: JsonPlace;
+  group: {
+    member: Member;
+    entries: JsonPlace;
+    /** The group has no member but its hooks. */
+    isBare: boolean;
+  };
+}
+
+function ownEntries(text: string): OwnEntry[] {
+  const hooks = memberOf(readPlaces(text), "hooks")?.value;
+  const found: OwnEntry[] = [];
+  for (const { name: event = "", value: list } of hooks?.members ?? []) {
+    if (list.kind !== "array") continue;
+    for (const member of list.members) {
+      const entries = memberOf(member.value, "hooks")?.value;
+      if (entries?.kind !== "array") continue;
+      const group = { member, entries, isBare: member.value.members.length === 1 };
+      for (const entry of entries.members) {
+        const command = memberOf(entry.value, "command")?.value;
+        if (command === undefined) continue;
+        if (!isOurCommand(JSON5.parse(text.slice(command.start, command.end)))) continue;
+        found.push({ event, entry, command, group });
+      }
+    }
+  }
+  return found;
+}
+
+/** Everything else must mean the same afterwards. */
+function checked(before: JsonRecord, after: string): string {
+  const meant = parseSettings(after);
+  if (isDeepStrictEqual(othersOf(before), othersOf(meant))) return after;
+  throw new SettingsProblem("our entries cannot be changed without changing more");
+}
+
+function othersOf(settings: JsonRecord): JsonRecord {
+  const { hooks, ...rest } = settings;
+  const others = Object.entries(isRecord(hooks) ? hooks : {}).flatMap(([event, list]) => {
+    if (!Array.isArray(list)) return [[event, list] as const];
+    const groups = list.map(withoutOwn).filter((group) => group !== undefined);
+    return groups.length === 0 ? [] : [[event, groups] as const];
+  });
+  return { ...rest, hooks: Object.fromEntries(others) };
+}
+
+function withoutOwn(group: unknown): unknown {
+  if (!isRecord(group) || !Array.isArray(group["hooks"])) return group;
+  const entries = group["hooks"].filter((entry: unknown) => !isRecord(entry) || !isOurCommand(entry["command"]));
+  const isOurs = entries.length === 0 && group["hooks"].length > 0 && Object.keys(group).length === 1;
+  return isOurs ? undefined : { ...group, hooks: entries };
 }

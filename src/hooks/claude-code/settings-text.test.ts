@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import JSON5 from "json5";
 import { describe, expect, it } from "vitest";
-import { type Entries, hasEntries, placesThere, withEntries, withoutEntries } from "./settings-text.ts";
+import { type Entries, hasEntries, placesThere, withEntries, withoutEntries } from "./settings-file.ts";
 import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent, type HookEntry, hookEntry, isOurCommand } from "./hook-call.ts";
 
 const ENTRIES = entriesFor(undefined);

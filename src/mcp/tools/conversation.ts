@@ -35,7 +35,6 @@ export const conversationContext = defineTool({
     linked: z.boolean(),
     session: z.string().optional(),
     messages: z.array(message),
-    /** False: there are earlier messages. */
     complete: z.boolean(),
     note: z.string(),
   }),

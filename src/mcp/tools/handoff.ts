@@ -8,12 +8,11 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { peekSessionHistory } from "../../claude/history-peek.ts";
 import { type HandoffPlace, handoffOfNative } from "../../handoff/find-handoff.ts";
 import { handoffView } from "../../handoff/handoff-view.ts";
-import { isLine } from "../../handoff/kept-state.ts";
+import { isLine } from "../../handoff/items.ts";
 import type { Remarks } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
 import { type Bridge, defineTool, NO_CONTROL } from "../bridge-tool.ts";
-import { UNTRUSTED, excerpt, fenced } from "../model-text.ts";
-import { shortText, taskOf } from "./session-row.ts";
+import { UNTRUSTED, excerpt, fenced, shortText, taskOf } from "../model-text.ts";
 
 /** Approximate. Must stay below MAX_CHARS: the newest part is at the end and must not be cut. */
 const PEEK_CHARS = 4000;
@@ -23,14 +22,12 @@ const MAX_LISTED = 30;
 const line = z.object({
   kind: z.string(),
   text: z.string(),
-  /** The transcript entry. */
   entry: z.string(),
   /** The earlier session of that entry, if it is another one. */
   session: z.string().optional(),
   at: z.string(),
   /** What the repo says about it now. */
   now: z.string().optional(),
-  /** The entry that resolved the blocker. */
   resolvedBy: z.string().optional(),
 });
 
@@ -81,7 +78,6 @@ export const handoff = defineTool({
     lastModified: z.string().optional(),
     /** Absent if the session left nothing. */
     handoff: handoffShape.optional(),
-    /** For `list`, newest first. */
     handoffs: z.array(listShape).optional(),
     /** Between two marks. */
     history: z.string().optional(),
@@ -99,7 +95,8 @@ export const handoff = defineTool({
 });
 
 async function show(session: DiscoveredSession, bridge: Bridge) {
-  const history = await readHistory(session);
+  const { transcriptPath: path } = session;
+  const history = path === undefined ? undefined : await peekSessionHistory(path, { maxChars: PEEK_CHARS });
   const kept = await bridge.openHandoff("claude-code");
   const state = kept === undefined ? undefined : await stateOf(kept, session);
   const remarks = state === undefined ? undefined : await kept?.handoff.verify(state);
@@ -143,7 +140,11 @@ async function capture(sessions: readonly DiscoveredSession[], wanted: string | 
   if (wanted === undefined && bridge.sessionKey !== undefined) return await captureChat(bridge.sessionKey, bridge);
   const session = id === undefined ? undefined : named(id, sessions, bridge);
   const place = await bridge.openHandoff("claude-code");
-  if (session === undefined) throw whichSession();
+  if (session === undefined) {
+    throw new HoldfastError("usage", "session-unknown", "The client did not identify its session", {
+      hint: "Pass `session_id`; use `openclaw_session_list` to see the sessions of this repo.",
+    });
+  }
   if (place === undefined) throw turnedOff();
   const { target } = await handoffOfNative(place, session);
   const state = target === undefined ? undefined : await place.handoff.capture(target, "asked");
@@ -180,7 +181,6 @@ function aboutSession(session: DiscoveredSession) {
   };
 }
 
-/** Sessions of the agent and of people. */
 function isInScope({ agentId }: DiscoveredSession, bridge: Bridge): boolean {
   return agentId === undefined || agentId === bridge.agentId;
 }
@@ -206,36 +206,19 @@ function named(wanted: string, sessions: readonly DiscoveredSession[], bridge: B
   const exact = starting.filter(({ sessionId }) => sessionId.toLowerCase() === prefix);
   const fitting = exact.length > 0 ? exact : starting;
   const [session, second] = fitting.filter((one) => isInScope(one, bridge));
-  if (session === undefined) throw fitting.length > 0 ? foreign(wanted) : unknown(wanted);
-  if (second !== undefined) throw ambiguous(wanted);
-  return session;
-}
-
-async function readHistory({ transcriptPath }: DiscoveredSession): Promise<string | undefined> {
-  return transcriptPath === undefined ? undefined : await peekSessionHistory(transcriptPath, { maxChars: PEEK_CHARS });
-}
-
-function unknown(wanted: string): HoldfastError {
-  return new HoldfastError("not-found", "native-session-not-found", `No session of this repo matches "${wanted}"`, {
-    hint: "Use `openclaw_session_list` to see the sessions of this repo.",
-  });
-}
-
-function foreign(wanted: string): HoldfastError {
-  return new HoldfastError("forbidden", "session-of-another-agent", `"${wanted}" belongs to another agent`, {
-    hint: "Only sessions of this agent, and those that no agent started, are available.",
-  });
-}
-
-function ambiguous(wanted: string): HoldfastError {
-  return new HoldfastError("usage", "ambiguous-prefix", `"${wanted}" matches several sessions`, {
+  if (session === undefined && fitting.length > 0) {
+    throw new HoldfastError("forbidden", "session-of-another-agent", `"${wanted}" belongs to another agent`, {
+      hint: "Only sessions of this agent, and those that no agent started, are available.",
+    });
+  }
+  if (session === undefined) {
+    throw new HoldfastError("not-found", "native-session-not-found", `No session of this repo matches "${wanted}"`, {
+      hint: "Use `openclaw_session_list` to see the sessions of this repo.",
+    });
+  }
+  if (second === undefined) return session;
+  throw new HoldfastError("usage", "ambiguous-prefix", `"${wanted}" matches several sessions`, {
     hint: "Use a longer prefix.",
-  });
-}
-
-function whichSession(): HoldfastError {
-  return new HoldfastError("usage", "session-unknown", "The client did not identify its session", {
-    hint: "Pass `session_id`; use `openclaw_session_list` to see the sessions of this repo.",
   });
 }
 

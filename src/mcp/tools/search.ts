@@ -3,8 +3,7 @@ import { z } from "zod";
 import { HoldfastError } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { countUpTo, defineTool, searchText } from "../bridge-tool.ts";
-import { UNTRUSTED } from "../model-text.ts";
-import { taskOf } from "./session-row.ts";
+import { UNTRUSTED, taskOf } from "../model-text.ts";
 import type { SessionHit } from "../../memory/search.ts";
 
 const passage = z.object({

@@ -5,8 +5,7 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { projectStatusReport } from "../../claude/project-status-report.ts";
 import type { SessionScore } from "../../claude/selection/selection.ts";
 import { type Bridge, countUpTo, defineTool } from "../bridge-tool.ts";
-import { excerptLine } from "../model-text.ts";
-import { toListRow, costOf, shortText, taskOf } from "./session-row.ts";
+import { excerptLine, toListRow, costOf, shortText, taskOf } from "../model-text.ts";
 
 const row = z.object({
   sessionId: z.string(),
@@ -78,7 +77,6 @@ export const sessionInfo = defineTool({
         output: z.number(),
         cacheRead: z.number(),
         cacheWrite: z.number(),
-        /** Size of the last request. */
         context: z.number(),
       })
       .optional(),
@@ -98,18 +96,15 @@ export const sessionInfo = defineTool({
     const session = await findOwn(sessionId, bridge);
     if (session === undefined) return { ...known, note: "The session has no transcript yet; ask again later." };
     const cost = costOf(session);
+    const left = cost === undefined ? undefined : budgetUsd - (cost - spentUsd);
     return {
       ...known,
       ...describe(session),
       costUsd: cost,
-      budgetLeftUsd: cost === undefined ? undefined : budgetLeft(budgetUsd, cost - spentUsd),
+      budgetLeftUsd: left === undefined ? undefined : Number(Math.min(budgetUsd, Math.max(0, left)).toFixed(4)),
     };
   },
 });
-
-function budgetLeft(budgetUsd: number, usedUsd: number): number {
-  return Number(Math.min(budgetUsd, Math.max(0, budgetUsd - usedUsd)).toFixed(4));
-}
 
 function describe(session: DiscoveredSession) {
   const { label, title, branch, models, createdAt, userTurns, messageCount, compactionCount } = session;
@@ -147,7 +142,6 @@ const candidate = z.object({
   score: z.number(),
   recommendation: z.enum(["resume", "fresh"]),
   reason: z.string(),
-  /** The limit that forces a fresh session, if any. */
   ceiling: z.string().optional(),
   /** 0: unrelated, 1: the same work. */
   relevance: z.number(),
@@ -171,10 +165,15 @@ export const decideSession = defineTool({
     sessionId: z.string().optional(),
     label: z.string().optional(),
     reason: z.string(),
-    /** How tasks were compared: by a model, offline, or not at all. */
+    /** Who compared the tasks: model, claude-code, offline, or none. */
     relevanceBy: z.string(),
+    /** How likely the decision is right, 0 to 1. */
+    confidence: count,
+    runnerUp: z
+      .object({ action: z.enum(["resume", "fresh"]), sessionId: text, confidence: z.number() })
+      .describe("The next best choice")
+      .optional(),
     candidates: z.array(candidate),
-    /** How many sessions were considered. */
     considered: z.number(),
   }),
   run: async ({ task }, { claude, repoPath, claudeSessionId }) => {
@@ -188,6 +187,8 @@ export const decideSession = defineTool({
       label: selection.label,
       reason: excerptLine(selection.reason, 400),
       relevanceBy: selection.relevanceBy,
+      confidence: selection.confidence,
+      runnerUp: selection.runnerUp,
       candidates: selection.scores.slice(0, SHOWN).map((score) => toCandidate(score, rows.get(score.sessionId))),
       considered: selection.scores.length,
     };

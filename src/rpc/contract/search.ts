@@ -1,5 +1,6 @@
 /** Search for people, in the shape of `holdfast search --json`; see docs/search.md. */
 import { z } from "zod";
+import type { MeaningStatus } from "../../memory/meaning.ts";
 import type { FoundSession } from "../../memory/person-search.ts";
 import { type MethodContract, instant, objectOf } from "./shapes.ts";
 
@@ -22,7 +23,9 @@ export const searchMethods = {
       schema: z.literal(1),
       results: z.array(objectOf<FoundSession>("A session or memory file with its best passages.")),
       total: z.number(),
-      matched: z.enum(["all", "some", "none"]).describe("`some`: nothing has all of the words."),
+      matched: z
+        .enum(["all", "some", "meaning", "none"])
+        .describe("`some`: nothing has all of the words. `meaning`: hardly any of them, but about the same."),
       complete: z.boolean().describe("False: some files are not searchable yet."),
       pendingFiles: z.number(),
       note: z.string().optional(),
@@ -39,6 +42,9 @@ export const searchMethods = {
       complete: z.boolean(),
       pendingFiles: z.number(),
       pendingBytes: z.number(),
+      embeddings: objectOf<MeaningStatus>(
+        "Sessions that the embedding model has encoded, and what it cost.",
+      ).optional(),
     }),
   },
 } as const satisfies Record<string, MethodContract>;

@@ -27,9 +27,7 @@ export function objectOf<T>(description: string): z.ZodType<T> {
   return z.custom<T>(isRecord).describe(description);
 }
 
-/** Not blank, at most this long. */
 export const textUpTo = (length: number) => z.string().trim().min(1).max(length);
-/** A whole number from 1. */
 export const countUpTo = (most: number) => z.int().min(1).max(most);
 
 export const agentId = textUpTo(64).describe("Default: the default agent.");
@@ -40,7 +38,6 @@ export const instant = z.number().describe("Milliseconds since 1970.");
 export const idempotencyKey = textUpTo(200).describe("Requests with the same key are executed once.");
 const otherWindow = "Fails with kind `conflict` if the session has another window now.";
 export const expectedSessionId = sessionId.describe(otherWindow).optional();
-/** The session that a method is about. */
 export const session = { key: sessionKey, agentId: agentId.optional() };
 export const chat = { sessionKey, agentId: agentId.optional() };
 export const everyAgent = agentId.describe("Default: every agent.").optional();
@@ -64,7 +61,6 @@ export const usage = z.object({
   total: z.number(),
 });
 
-/** A message of a transcript with the id of its entry. */
 export type HistoryMessage = TranscriptMessage &
   TurnMark & {
     entryId: string;

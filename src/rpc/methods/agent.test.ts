@@ -6,8 +6,8 @@ import { until } from "../../../test/support/time.ts";
 
 describe("agent", () => {
   it("waits for the end and reports usage", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     const { status, summary, sessionKey, result } = await call("agent", { message: "hello", thinking: "low" });
     expect({ status, summary, sessionKey }).toEqual({
       status: "ok",
@@ -18,15 +18,15 @@ describe("agent", () => {
       payloads: [{ text: "echo: hello", mediaUrl: null }],
       meta: { aborted: false, agentMeta: { provider: "echo", usage: { input: 3, output: 2, total: 6 } } },
     });
-    const entry = await stage.agent.store.get("main");
+    const entry = await home.agent.store.get("main");
     expect(entry?.thinkingLevel).toBe("low");
     const again = await call("agent", { message: "again", sessionId: String(entry?.sessionId).slice(0, 8) });
     expect(again.sessionKey).toBe("agent:main:main");
   });
 
   it("finds the session of a person on a channel", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     expect((await call("agent", { message: "hello", to: "7" })).sessionKey).toBe(KEY);
     expect((await call("agent", { message: "hello", to: "telegram:group:-100", channel: "telegram" })).sessionKey).toBe(
       "agent:main:telegram:group:-100",
@@ -34,8 +34,8 @@ describe("agent", () => {
   });
 
   it("tells a failed turn, a timeout and an earlier window apart", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     const failed = await call("agent", { message: "fail", sessionKey: KEY });
     expect(failed).toMatchObject({ status: "error", summary: "the engine is down", error: { code: "engine-down" } });
     const { previousSessionId } = await call("sessions.reset", { key: KEY });
@@ -43,23 +43,23 @@ describe("agent", () => {
       code: "earlier-window",
     });
     await expect(call("agent", { message: "x", sessionKey: KEY, to: "7" })).rejects.toMatchObject({ kind: "usage" });
-    stage.pipeline.hold();
+    home.pipeline.hold();
     const late = await call("agent", { message: "slow", sessionKey: KEY, timeoutSeconds: 0.05 });
     expect(late).toMatchObject({ status: "timeout", summary: "still running" });
     expect(late.result).toBeUndefined();
   });
 
   it("continues when the caller disconnects", async () => {
-    await using stage = await createGatewayHome();
-    stage.pipeline.hold();
-    const client = await connect(stage);
+    await using home = await createGatewayHome();
+    home.pipeline.hold();
+    const client = await connect(home);
     const waiting = client.call("agent", { message: "slow", sessionKey: KEY });
-    await until(() => stage.pipeline.status().running.length === 1);
+    await until(() => home.pipeline.status().running.length === 1);
     client.close();
     await expect(waiting).rejects.toMatchObject({ code: "connection-lost" });
-    stage.pipeline.release();
-    await stage.pipeline.drain();
-    const { messages } = await caller(stage).call("chat.history", { sessionKey: KEY });
+    home.pipeline.release();
+    await home.pipeline.drain();
+    const { messages } = await caller(home).call("chat.history", { sessionKey: KEY });
     expect(messages).toMatchObject([{ content: "slow" }, { content: "echo: slow" }]);
   });
 });

@@ -1,9 +1,9 @@
 /** `agent` runs a turn and waits for its end; `agents.list`. */
+import { TOO_LATE, raceAbort, within } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
 import { patchSession } from "../../session/patch.ts";
 import { openWindow } from "../../session/window.ts";
-import type { SessionEntry } from "../../store/session-entry.ts";
 import type { CheckedParamsOf, ResultOf } from "../contract.ts";
 import type { RpcParts, HandlersOf, RpcCall } from "../rpc-parts.ts";
 import {
@@ -53,7 +53,11 @@ async function runAndWait(params: Params, { parts, signal }: RpcCall): Promise<R
 
 async function resolveTarget(params: Params, parts: RpcParts): Promise<ChosenSession> {
   const { sessionKey, sessionId, to, agentId } = params;
-  if ([sessionKey, sessionId, to].filter((given) => given !== undefined).length > 1) throw oneTarget();
+  if ([sessionKey, sessionId, to].filter((given) => given !== undefined).length > 1) {
+    throw new HoldfastError("usage", "invalid-params", "Only one of sessionKey, sessionId and to is allowed", {
+      hint: "Use the one you mean.",
+    });
+  }
   if (to !== undefined) {
     const { channel = onlyChannel(parts), accountId } = params;
     return await findChat(parts, { channel, to, accountId }, agentId);
@@ -80,11 +84,7 @@ function onlyChannel(parts: RpcParts): string {
   });
 }
 
-/** Creates a new session with it. */
-async function setThinking(
-  { agent, key, entry }: ChosenSession,
-  thinkingLevel: string,
-): Promise<SessionEntry | undefined> {
+async function setThinking({ agent, key, entry }: ChosenSession, thinkingLevel: string) {
   if (entry !== undefined) {
     return entry.thinkingLevel === thinkingLevel ? entry : await patchSession(agent, key, { thinkingLevel });
   }
@@ -97,22 +97,15 @@ async function setThinking(
   return opened ?? (await patchSession(agent, key, { thinkingLevel }));
 }
 
-/** Undefined after the timeout; the turn continues. */
-async function waitForEnd(
-  ended: Promise<TurnEnd>,
-  timeoutSeconds: number | undefined,
-  signal: AbortSignal,
-): Promise<TurnEnd | undefined> {
-  const { promise: given, resolve, reject } = Promise.withResolvers<undefined>();
-  const timer = timeoutSeconds === undefined ? undefined : setTimeout(resolve, timeoutSeconds * 1000, undefined);
-  const onAbort = (): void => reject(callerGone());
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
+async function waitForEnd(ended: Promise<TurnEnd>, timeoutSeconds: number | undefined, signal: AbortSignal) {
+  const given = timeoutSeconds === undefined ? ended : within(timeoutSeconds * 1000, ended);
   try {
-    return await Promise.race([ended, given]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
+    const end = await raceAbort(given, signal);
+    return end === TOO_LATE ? undefined : end;
+  } catch {
+    throw new HoldfastError("interrupted", "caller-gone", "Caller disconnected; the turn continues", {
+      hint: "The answer will be in the session's history.",
+    });
   }
 }
 
@@ -159,21 +152,9 @@ function usageMeta({ provider, model, costUsd, input, output, cacheRead, cacheWr
   };
 }
 
-function oneTarget(): HoldfastError {
-  return new HoldfastError("usage", "invalid-params", "Only one of sessionKey, sessionId and to is allowed", {
-    hint: "Use the one you mean.",
-  });
-}
-
 function earlierWindow(key: string, sessionId: string): HoldfastError {
   return new HoldfastError("conflict", "earlier-window", `${sessionId} is an earlier window of ${key}`, {
     hint: "Use the session key to talk to its current window.",
     data: { key, sessionId },
-  });
-}
-
-function callerGone(): HoldfastError {
-  return new HoldfastError("interrupted", "caller-gone", "Caller disconnected; the turn continues", {
-    hint: "The answer will be in the session's history.",
   });
 }

@@ -62,7 +62,6 @@ function candidatesFor(from: "own" | "all" | undefined, { config }: ClaudeParts)
   return from ?? config.sessionSelection.candidates ?? "all";
 }
 
-/** The value as a client gets it. */
 function asJson<T>(value: T): AsJson<T> {
   return JSON.parse(JSON.stringify(value)) as AsJson<T>;
 }

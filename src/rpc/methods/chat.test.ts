@@ -12,8 +12,8 @@ import type { RpcEvent } from "../protocol.ts";
 
 describe("chat", () => {
   it("admits a repeated message once, and answers by events", async () => {
-    await using stage = await createGatewayHome();
-    const client = await connect(stage);
+    await using home = await createGatewayHome();
+    const client = await connect(home);
     const events: RpcEvent[] = [];
     client.onEvent((event) => void events.push(event));
     await client.call("events.subscribe", { sessionKeys: [KEY] });
@@ -30,25 +30,25 @@ describe("chat", () => {
   });
 
   it("reports a running turn to a repeated message, shows it in the history and stops it", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    stage.pipeline.hold();
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    home.pipeline.hold();
     const sent = await call("chat.send", { sessionKey: KEY, message: "hello", idempotencyKey: "k1" });
-    await until(() => stage.pipeline.status().running.length === 1);
+    await until(() => home.pipeline.status().running.length === 1);
     expect((await call("chat.send", { sessionKey: KEY, message: "hello", idempotencyKey: "k1" })).status).toBe(
       "in_flight",
     );
     expect(await call("chat.abort", { sessionKey: KEY })).toEqual({ ok: true, aborted: true });
-    await stage.pipeline.drain();
+    await home.pipeline.drain();
     expect((await call("chat.history", { sessionKey: KEY })).messages).toMatchObject([{ role: "user" }]);
     expect(await call("chat.abort", { sessionKey: KEY })).toEqual({ ok: true, aborted: false });
     expect(sent.status).toBe("started");
   });
 
   it("pages back through the history and reports that it was shortened", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    for (const text of ["one", "two", "three"]) await say(stage, text);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    for (const text of ["one", "two", "three"]) await say(home, text);
     const texts: unknown[] = [];
     let before: string | undefined;
     for (let page = 0; page < 10; page++) {
@@ -68,13 +68,13 @@ describe("chat", () => {
   });
 
   it("marks memory saves, and shows what people wrote", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, "hello");
-    const entry = await stage.agent.store.get(KEY);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, "hello");
+    const entry = await home.agent.store.get(KEY);
     if (entry === undefined) throw new Error("no session");
     {
-      await using log = await openTranscriptLog({ path: transcriptPath(stage.agent, entry) });
+      await using log = await openTranscriptLog({ path: transcriptPath(home.agent, entry) });
       await log.append([
         { ...userDraft("System: rain\n\nstill there?"), turnId: "t2", said: "still there?" } as DraftEntry,
         { ...userDraft("and here?"), turnId: "t2", steered: true } as DraftEntry,
@@ -100,8 +100,8 @@ describe("chat", () => {
   });
 
   it("has an empty history before the first word", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     expect(await call("chat.history", { sessionKey: "new one" })).toEqual({
       sessionKey: "agent:main:new one",
       isCurrent: true,
@@ -110,25 +110,23 @@ describe("chat", () => {
   });
 
   it("keeps the route of a session, and delivers there only on request", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     await call("message.send", { channel: "telegram", to: "telegram:7", message: "hi", idempotencyKey: "m1" });
     await call("agent", { message: "from the page", sessionKey: KEY });
     await call("agent", { message: "and to the chat", sessionKey: KEY, deliver: true });
-    expect(stage.pipeline.seen.map(({ deliver, ctx }) => [deliver, ctx.OriginatingChannel, ctx.OriginatingTo])).toEqual(
-      [
-        [false, "telegram", "telegram:7"],
-        [true, "telegram", "telegram:7"],
-      ],
-    );
-    expect((await stage.agent.store.get(KEY))?.lastTo).toBe("telegram:7");
+    expect(home.pipeline.seen.map(({ deliver, ctx }) => [deliver, ctx.OriginatingChannel, ctx.OriginatingTo])).toEqual([
+      [false, "telegram", "telegram:7"],
+      [true, "telegram", "telegram:7"],
+    ]);
+    expect((await home.agent.store.get(KEY))?.lastTo).toBe("telegram:7");
   });
 });
 
 describe("an answer to deliver", () => {
   it("is refused if it could not be delivered", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     const nowhere = { kind: "not-found", code: "nowhere-to-deliver" };
     await expect(call("agent", { message: "hi", deliver: true })).rejects.toMatchObject(nowhere);
     const send = { sessionKey: "main", message: "hi", deliver: true, idempotencyKey: "k1" };
@@ -137,13 +135,13 @@ describe("an answer to deliver", () => {
       ...nowhere,
       message: expect.stringContaining("discord") as string,
     });
-    expect(stage.pipeline.seen).toEqual([]);
+    expect(home.pipeline.seen).toEqual([]);
   });
 
   it("may wait for a configured channel that does not run here", async () => {
     const channels = { ...DEFAULT_CONFIG.channels, discord: { default: {}, off: { enabled: false } } };
-    await using stage = await createGatewayHome({ config: { channels } });
-    const { call } = caller(stage);
+    await using home = await createGatewayHome({ config: { channels } });
+    const { call } = caller(home);
     const answer = { message: "hi", deliver: true, to: "7", channel: "discord" };
     expect(await call("agent", answer)).toMatchObject({ status: "ok" });
     await expect(call("agent", { ...answer, accountId: "off" })).rejects.toMatchObject({ code: "nowhere-to-deliver" });

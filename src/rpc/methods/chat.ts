@@ -34,18 +34,16 @@ export const chatHandlers: HandlersOf<"chat.send" | "chat.history" | "chat.abort
   },
 
   "events.subscribe": async ({ sessionKeys: named, events }, { parts, subscribe }) => {
-    if (subscribe === undefined) throw needsWebSocket();
+    if (subscribe === undefined) {
+      throw new HoldfastError("usage", "events-need-websocket", "Events need a WebSocket", {
+        hint: "Connect to /ws of the gateway and subscribe there.",
+      });
+    }
     const sessionKeys = named && (await Promise.all(named.map(async (key) => (await openTarget(parts, { key })).key)));
     subscribe({ sessionKeys, events });
     return { ok: true, events: [...(events ?? EVENT_NAMES)], sessionKeys };
   },
 };
-
-function needsWebSocket(): HoldfastError {
-  return new HoldfastError("usage", "events-need-websocket", "Events need a WebSocket", {
-    hint: "Connect to /ws of the gateway and subscribe there.",
-  });
-}
 
 type Params = CheckedParamsOf<"chat.history">;
 
@@ -122,8 +120,11 @@ async function readPage(path: string, { limit, before }: Params): Promise<Page> 
     newestFirst.push(shown);
     chars += length;
   }
-  if (isSkipping) throw pageGone(String(before));
-  return { messages: newestFirst.reverse(), problems: list.problems };
+  if (!isSkipping) return { messages: newestFirst.reverse(), problems: list.problems };
+  throw new HoldfastError("conflict", "history-moved", `The history no longer has the entry ${before}`, {
+    hint: "It was shortened meanwhile: read it again from the end.",
+    data: { before },
+  });
 }
 
 function toMessage(entry: TranscriptEntry): TranscriptMessage | undefined {
@@ -146,7 +147,6 @@ function toMessage(entry: TranscriptEntry): TranscriptMessage | undefined {
   }
 }
 
-/** The turn of an entry, and the part that the person wrote. */
 function turnMark(entry: TranscriptEntry): Omit<HistoryMessage, keyof TranscriptMessage | "entryId"> {
   if (entry.type !== "message") return {};
   return {
@@ -165,11 +165,4 @@ function bounded(message: HistoryMessage): { shown: HistoryMessage; length: numb
   const role = message.role === "user" ? "user" : "assistant";
   const content = [{ type: "text" as const, text }];
   return { shown: { role, content, timestamp, entryId, turnId, steered, isFlush, isCut: true }, length: text.length };
-}
-
-function pageGone(before: string): HoldfastError {
-  return new HoldfastError("conflict", "history-moved", `The history no longer has the entry ${before}`, {
-    hint: "It was shortened meanwhile: read it again from the end.",
-    data: { before },
-  });
 }

@@ -27,10 +27,10 @@ function filesNaming(root: string, text: string): string[] {
     .filter((name) => readFileSync(join(root, name), "utf8").includes(text));
 }
 
-async function say(stage: GatewayHome, words: readonly string[], sessionKey: string): Promise<void> {
-  const { agent } = await stage.parts.agents.open(sessionKey.split(":")[1] ?? "main");
+async function say(home: GatewayHome, words: readonly string[], sessionKey: string): Promise<void> {
+  const { agent } = await home.parts.agents.open(sessionKey.split(":")[1] ?? "main");
   for (const message of words) {
-    expect((await caller(stage).call("agent", { message, sessionKey })).status).toBe("ok");
+    expect((await caller(home).call("agent", { message, sessionKey })).status).toBe("ok");
   }
   await agent.store.update(sessionKey, (entry) =>
     entry === undefined ? undefined : { ...entry, project: "billing", updatedAt: Date.now() },
@@ -39,18 +39,18 @@ async function say(stage: GatewayHome, words: readonly string[], sessionKey: str
 
 describe("handoff", () => {
   it("is deleted with its session, including its files", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     for (const [words, key] of [
       [ANNAS_WORDS, ANNA],
       [BERTS_WORDS, BERT],
     ] as const) {
-      await say(stage, words, key);
+      await say(home, words, key);
       expect(await call("handoff.capture", { sessionKey: key })).toMatchObject({ captured: true });
     }
-    const { handoff } = await stage.parts.agents.open("main");
+    const { handoff } = await home.parts.agents.open("main");
     await handoff?.settled();
-    const files = (text: string): string[] => filesNaming(agentLayout(stage.home, "main").handoff.root, text);
+    const files = (text: string): string[] => filesNaming(agentLayout(home.home, "main").handoff.root, text);
     expect(files(BERT).length).toBeGreaterThanOrEqual(4);
     expect(await call("sessions.delete", { key: BERT })).toMatchObject({ deleted: true });
     expect((await call("handoff.list", {})).handoffs.map(({ sessionKey }) => sessionKey)).toEqual([ANNA]);
@@ -61,9 +61,9 @@ describe("handoff", () => {
   });
 
   it("is captured, shown, listed, resumed and cleared", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, ANNAS_WORDS, ANNA);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, ANNAS_WORDS, ANNA);
     expect(await call("handoff.status", { sessionKey: ANNA })).toEqual({
       enabled: true,
       sessionKey: ANNA,
@@ -96,7 +96,7 @@ describe("handoff", () => {
     expect(await call("handoff.list", {})).toMatchObject({ count: 1, total: 1, handoffs: [{ sessionKey: ANNA }] });
     expect((await call("handoff.list", { project: "another" })).handoffs).toEqual([]);
 
-    await resetSession(stage.agent, ANNA, {});
+    await resetSession(home.agent, ANNA, {});
     const resumed = await call("handoff.resume", { sessionKey: ANNA });
     expect(resumed).toMatchObject({ outcome: "ready", handoff: { isAsked: true, willBeOffered: true } });
     expect(resumed.markdown).toContain("Postgres instead of Redis");
@@ -116,12 +116,12 @@ describe("handoff", () => {
   });
 
   it("never shows the hand-off of another person or agent, for any forged key", async () => {
-    await using stage = await createGatewayHome({ agents: ["main", "ops"] });
-    const { call } = caller(stage);
+    await using home = await createGatewayHome({ agents: ["main", "ops"] });
+    const { call } = caller(home);
     const opsKey = "agent:ops:telegram:dm:9";
-    await say(stage, ANNAS_WORDS, ANNA);
-    await say(stage, BERTS_WORDS, BERT);
-    await say(stage, ["We decided to rotate the keys of the vault on Friday."], opsKey);
+    await say(home, ANNAS_WORDS, ANNA);
+    await say(home, BERTS_WORDS, BERT);
+    await say(home, ["We decided to rotate the keys of the vault on Friday."], opsKey);
     for (const sessionKey of [BERT, opsKey]) await call("handoff.capture", { sessionKey });
     const secrets = /Carl|lawyer|vault/;
 
@@ -158,9 +158,9 @@ describe("handoff", () => {
   });
 
   it("holds a connection to its permission", async () => {
-    await using stage = await createGatewayHome();
-    await say(stage, ANNAS_WORDS, ANNA);
-    const { url, token } = stage.gateway;
+    await using home = await createGatewayHome();
+    await say(home, ANNAS_WORDS, ANNA);
+    const { url, token } = home.gateway;
     const reader = await connectRpc({ url, token, client: { name: "test" }, permission: "read" });
     expect((await reader.call("handoff.list", {})).count).toBe(0);
     for (const method of ["handoff.capture", "handoff.clear", "handoff.resume"] as const) {
@@ -178,11 +178,11 @@ describe("handoff", () => {
       code: "handoff-off",
     });
 
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, ANNAS_WORDS, ANNA);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, ANNAS_WORDS, ANNA);
     await call("handoff.capture", { sessionKey: ANNA });
-    await stage.agent.store.update(ANNA, (entry) => (entry === undefined ? undefined : { ...entry, handoff: "off" }));
+    await home.agent.store.update(ANNA, (entry) => (entry === undefined ? undefined : { ...entry, handoff: "off" }));
     expect(await call("handoff.status", { sessionKey: ANNA })).toMatchObject({
       isOff: true,
       handoff: { willBeOffered: false },
@@ -191,9 +191,9 @@ describe("handoff", () => {
   });
 
   it("captures a session of Claude Code after the fact, and none that is an agent's conversation", async () => {
-    await using stage = await createGatewayHome();
+    await using home = await createGatewayHome();
     await using work = await temporaryFolder();
-    const { call } = caller(stage);
+    const { call } = caller(home);
     writeNative(work.path, OWN, "cli");
     writeNative(work.path, CHAT, "holdfast");
     const { sessionKey, handoff } = await call("handoff.capture", { nativeId: OWN.slice(0, 8) });

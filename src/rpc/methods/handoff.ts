@@ -77,10 +77,7 @@ export const handoffHandlers: HandlersOf<keyof typeof handoffMethods> = {
   },
 };
 
-interface Opened extends AgentParts {
-  /** Canonical. Undefined if no key was given. */
-  key?: string | undefined;
-}
+type Opened = AgentParts & { key?: string | undefined };
 
 async function openNamed(parts: RpcParts, { sessionKey, nativeId, agentId }: Named): Promise<Opened> {
   if (sessionKey !== undefined && nativeId !== undefined) throw oneSession();
@@ -88,12 +85,7 @@ async function openNamed(parts: RpcParts, { sessionKey, nativeId, agentId }: Nam
   return await parts.agents.open(normalizeAgentId(agentId ?? parts.config.defaultAgent));
 }
 
-/** Default: the latest hand-off. */
-async function keyToShow(
-  parts: RpcParts,
-  opened: Opened & { handoff: Handoff },
-  { nativeId }: Named,
-): Promise<string | undefined> {
+async function keyToShow(parts: RpcParts, opened: Opened & { handoff: Handoff }, { nativeId }: Named) {
   if (nativeId !== undefined) return (await findNativeHandoff(placeOf(parts, opened), nativeId)).key;
   return opened.key ?? (await opened.handoff.list())[0]?.sessionKey;
 }
@@ -103,7 +95,11 @@ async function requireNamed(parts: RpcParts, named: Named): Promise<FoundHandoff
   const { agent, handoff, key } = opened;
   const native = named.nativeId ?? (key === undefined ? undefined : nativeIdOf(agent, key));
   if (key === undefined && native === undefined) throw oneSession();
-  if (handoff === undefined) throw turnedOff();
+  if (handoff === undefined) {
+    throw new HoldfastError("conflict", "handoff-off", "Hand-offs are turned off: handoff.enabled is false", {
+      hint: "`holdfast config set handoff.enabled true` turns them on; `holdfast handoff clear` deletes a stored one.",
+    });
+  }
   if (key === undefined || native !== undefined) {
     return { handoff, ...(await findNativeHandoff(placeOf(parts, { agent, handoff }), native ?? "")) };
   }
@@ -124,11 +120,5 @@ function viewOf(parts: RpcParts, state: SessionState | undefined): { handoff?: H
 function oneSession(): HoldfastError {
   return new HoldfastError("usage", "invalid-params", "Exactly one of sessionKey and nativeId is needed", {
     hint: "`handoff.list` lists sessions with a hand-off.",
-  });
-}
-
-function turnedOff(): HoldfastError {
-  return new HoldfastError("conflict", "handoff-off", "Hand-offs are turned off: handoff.enabled is false", {
-    hint: "`holdfast config set handoff.enabled true` turns them on; `holdfast handoff clear` deletes a stored one.",
   });
 }

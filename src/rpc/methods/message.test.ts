@@ -13,48 +13,48 @@ describe("message.send", () => {
   const MESSAGE = { channel: "telegram", to: "telegram:7", message: "the build is green", idempotencyKey: "m1" };
 
   it("fills outbox and transcript once, also when it is repeated", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     const first = await call("message.send", MESSAGE);
     expect(first).toMatchObject({ ok: true, sessionKey: KEY, state: "pending", mirrored: true });
     expect(await call("message.send", MESSAGE)).toEqual(first);
     const { messages } = await call("chat.history", { sessionKey: KEY });
     expect(messages).toMatchObject([{ role: "assistant", model: "delivery-mirror" }]);
-    const due = await stage.agent.store.outbox.due(Date.now(), 10);
+    const due = await home.agent.store.outbox.due(Date.now(), 10);
     expect(due).toMatchObject([{ key: KEY, target: { channel: "telegram", accountId: "default", to: "telegram:7" } }]);
   });
 
   it("completes the transcript if the first attempt died after the outbox", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
     const draft = {
       idempotencyKey: "message:m1",
       payload: {},
       target: { channel: "telegram", accountId: "default", to: "telegram:7" },
     };
-    await stage.agent.store.outbox.enqueue(KEY, [draft]);
+    await home.agent.store.outbox.enqueue(KEY, [draft]);
     await call("message.send", MESSAGE);
     expect((await call("chat.history", { sessionKey: KEY })).messages).toHaveLength(2);
-    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(2);
+    expect(await home.agent.store.outbox.due(Date.now(), 10)).toHaveLength(2);
   });
 
   it("does not wait for a busy session, and informs the agent later", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
-    await withSessionLease(stage.agent, KEY, {}, async () => {
+    await withSessionLease(home.agent, KEY, {}, async () => {
       const media = ["https://example.org/log.txt"];
       expect(await call("message.send", { ...MESSAGE, media })).toMatchObject({ ok: true, mirrored: false });
     });
-    const { systemEvents } = await stage.parts.agents.open("main");
+    const { systemEvents } = await home.parts.agents.open("main");
     const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t1", epoch: 1 });
     expect(events.map(({ text }) => text)).toEqual([expect.stringContaining("the build is green\nlog.txt")]);
   });
 
   it("finds the existing session of a chat for every spelling", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     const group = { channel: "telegram", message: "hi" };
     const made = await call("message.send", { ...group, to: "telegram:group:-100", idempotencyKey: "a" });
     expect(made.sessionKey).toBe("agent:main:telegram:group:-100");
@@ -66,13 +66,13 @@ describe("message.send", () => {
   });
 
   it("attaches the owner's files, and refuses missing ones", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    const path = join(stage.home, "chart.png");
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    const path = join(home.home, "chart.png");
     await writeFile(path, "png");
     const media = { channel: "telegram", to: "telegram:7" };
     await call("message.send", { ...media, media: [path, "https://example.org/a.png"], idempotencyKey: "f1" });
-    const [item] = await stage.agent.store.outbox.due(Date.now(), 10);
+    const [item] = await home.agent.store.outbox.due(Date.now(), 10);
     expect(item?.payload).toMatchObject({ mediaUrls: [path.slice(1), "https://example.org/a.png"] });
     expect((await call("chat.history", { sessionKey: KEY })).messages).toMatchObject([
       { content: [{ text: "chart.png, a.png" }] },
@@ -82,25 +82,25 @@ describe("message.send", () => {
       {},
       { content: [{ text: "Sales of May\nchart.png" }] },
     ]);
-    for (const wrong of [join(stage.home, "none.png"), "chart.png", "file:///etc/passwd", stage.home]) {
+    for (const wrong of [join(home.home, "none.png"), "chart.png", "file:///etc/passwd", home.home]) {
       await expect(call("message.send", { ...media, media: [wrong], idempotencyKey: wrong })).rejects.toMatchObject({
         code: expect.stringMatching(/^media-/) as string,
       });
     }
-    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(2);
+    expect(await home.agent.store.outbox.due(Date.now(), 10)).toHaveLength(2);
   });
 
   it("attaches only files of the agent's workspace for a connection with write", async () => {
-    await using stage = await createGatewayHome();
-    const { workspace } = stage.agent;
-    const secret = join(stage.home, "gateway.token");
+    await using home = await createGatewayHome();
+    const { workspace } = home.agent;
+    const secret = join(home.home, "gateway.token");
     await mkdir(join(workspace, "out"), { recursive: true });
     await mkdir(`${workspace}-2`);
     await writeFile(join(workspace, "out", "chart.png"), "png");
     await writeFile(join(`${workspace}-2`, "chart.png"), "png");
     await symlink(secret, join(workspace, "link.png"));
-    await symlink(stage.home, join(workspace, "home"));
-    const writer = await connect(stage, "write");
+    await symlink(home.home, join(workspace, "home"));
+    const writer = await connect(home, "write");
     const send = async (media: string): Promise<unknown> =>
       await writer.call("message.send", { ...MESSAGE, media: [media], idempotencyKey: media });
 
@@ -121,16 +121,16 @@ describe("message.send", () => {
         code: expect.stringMatching(/^(?:permission-missing|media-)/) as string,
       });
     }
-    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toEqual([]);
+    expect(await home.agent.store.outbox.due(Date.now(), 10)).toEqual([]);
     await send(join(workspace, "out", "chart.png"));
-    const [item] = await stage.agent.store.outbox.due(Date.now(), 10);
+    const [item] = await home.agent.store.outbox.due(Date.now(), 10);
     expect(item?.payload).toMatchObject({ mediaUrls: ["out/chart.png"] });
     writer.close();
   });
 
   it("reaches a session of the page", async () => {
-    await using stage = await createGatewayHome();
-    const sent = await caller(stage).call("message.send", {
+    await using home = await createGatewayHome();
+    const sent = await caller(home).call("message.send", {
       channel: "web",
       to: "main",
       message: "hi",
@@ -148,21 +148,21 @@ describe("message.send", () => {
       clock: systemClock,
       logger: silentLogger,
     });
-    await using stage = await createGatewayHome({ telegram });
-    const { call } = caller(stage);
+    await using home = await createGatewayHome({ telegram });
+    const { call } = caller(home);
     await expect(call("message.send", { ...MESSAGE, to: "abc def" })).rejects.toMatchObject({
       kind: "usage",
       code: "telegram-target-invalid",
       hint: expect.stringContaining("chat id") as string,
     });
     expect((await call("sessions.list", {})).total).toBe(0);
-    expect(await stage.agent.store.outbox.routes()).toEqual([]);
+    expect(await home.agent.store.outbox.routes()).toEqual([]);
     expect(await call("message.send", MESSAGE)).toMatchObject({ state: "pending", mirrored: true });
   });
 
   it("refuses an unknown channel, an empty message, and a session with sending turned off", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     await expect(call("message.send", { ...MESSAGE, channel: "telegran" })).rejects.toMatchObject({
       code: "channel-not-found",
       hint: "Did you mean telegram?",

@@ -27,7 +27,6 @@ type Params = CheckedParamsOf<"message.send">;
 export const messageHandlers: HandlersOf<"message.send"> = { "message.send": sendMessage };
 
 const FILE_ROOT = "/";
-/** How long to wait for a session with a running turn. */
 const LEASE_WAIT_MS = 2000;
 /** How many entries are searched for an earlier copy of the message; requests are repeated soon or never. */
 const LOOK_BACK_ENTRIES = 500;
@@ -46,14 +45,10 @@ async function sendMessage(params: Params, { parts, permission }: RpcCall): Prom
   if (chat.entry === undefined) await beginSession(chat);
 
   const { agent, key } = chat;
-  const drafts = await parts.draftMessage({
-    payload,
-    target,
-    idempotencyKey: `message:${params.idempotencyKey}`,
-    workspace: files,
-  });
+  const turnId = `message:${params.idempotencyKey}`;
+  const drafts = await parts.draft({ payloads: [payload], target, turnId, workspace: files });
   const items = await agent.store.outbox.enqueue(key, drafts);
-  const mirrored = await mirrorOnce(chat, payload, `message:${params.idempotencyKey}`);
+  const mirrored = await mirrorOnce(chat, payload, turnId);
   parts.pipeline.events.emit({ type: "session.changed", agentId: agent.agentId, sessionKey: key });
   return {
     ok: true,
@@ -91,28 +86,19 @@ async function toPayload({ message = "", media: named = [], replyToId }: Params,
 async function toMediaRef(named: string, files: string): Promise<string> {
   if (isWebUrl(named)) return named;
   if (!isAbsolute(named)) {
-    throw new HoldfastError(
-      "usage",
-      "media-relative",
-      `${printableLine(named, 80)} is neither an absolute path nor a URL`,
-      {
-        hint: "The gateway runs in another folder: use the full path.",
-      },
-    );
+    const message = `${printableLine(named, 80)} is neither an absolute path nor a URL`;
+    const hint = "The gateway runs in another folder: use the full path.";
+    throw new HoldfastError("usage", "media-relative", message, { hint });
   }
   const path = resolve(named);
-  if (!isInside(files, path)) throw outsideOfWorkspace(named);
+  if (!isInside(files, path)) {
+    const message = `${printableLine(named, 80)} is not in the agent's workspace`;
+    const hint = "Attaching other files needs the permission admin.";
+    throw new HoldfastError("forbidden", "permission-missing", message, { hint, data: { needed: "admin" } });
+  }
   const ref = relative(files, path);
   await resolveMedia(files, ref);
   return ref;
-}
-
-function outsideOfWorkspace(named: string): HoldfastError {
-  const message = `${printableLine(named, 80)} is not in the agent's workspace`;
-  return new HoldfastError("forbidden", "permission-missing", message, {
-    hint: "Attaching other files needs the permission admin.",
-    data: { needed: "admin" },
-  });
 }
 
 function requireSendPolicy({ config }: RpcParts, { key, entry, route }: FoundChat): void {
@@ -142,14 +128,8 @@ async function mirrorOnce(chat: FoundChat, payload: ReplyPayload, turnId: string
   try {
     return await withSessionLease(agent, key, { waitMs: LEASE_WAIT_MS }, async (held) => {
       if (await isMirrored(chat, turnId)) return true;
-      const result = await appendAssistantMessageToSessionTranscript({
-        agent,
-        sessionKey: key,
-        text,
-        mediaUrls,
-        turnId,
-        held,
-      });
+      const message = { agent, sessionKey: key, text, mediaUrls, turnId, held };
+      const result = await appendAssistantMessageToSessionTranscript(message);
       if (!result.ok) agent.logger.warn("cannot add a sent message to the transcript", { key, reason: result.reason });
       return result.ok;
     });
@@ -168,7 +148,6 @@ async function isMirrored({ agent, key }: FoundChat, turnId: string): Promise<bo
   return tail?.entries.some(({ entry: line }) => line.type === "message" && line.turnId === turnId) === true;
 }
 
-/** The state of the slowest part of a split message. */
 function overallState(items: readonly OutboxItem[]): OutboxItem["state"] {
   const states = new Set(items.map(({ state }) => state));
   return (["failed", "pending", "sending"] as const).find((state) => states.has(state)) ?? "delivered";

@@ -12,10 +12,12 @@ async function writeChat(folder: string, sessionId: string, texts: readonly stri
 }
 
 it("finds chats page by page, and shows the state of the index", async () => {
-  await using stage = await createGatewayHome();
-  const { call } = caller(stage);
+  await using home = await createGatewayHome();
+  const { call } = caller(home);
   for (const number of [1, 2, 3])
-    await writeChat(stage.agent.sessionsFolder, `s${number}`, [`otter ${number}`, "heron"]);
+    await writeChat(home.agent.sessionsFolder, `s${number}`, [`otter ${number}`, "heron"]);
+  // The index is built in a thread; until then the answer says that it is not complete.
+  await expect.poll(async () => (await call("search.status", {})).complete, { timeout: 10_000 }).toBe(true);
   const first = await call("search.query", { text: "otter", limit: 2 });
   expect(first).toMatchObject({ schema: 1, total: 3, matched: "all", complete: true });
   const second = await call("search.query", { text: "otter", limit: 2, offset: 2 });
@@ -31,10 +33,10 @@ it("finds chats page by page, and shows the state of the index", async () => {
 });
 
 it("sees what was written a moment ago once the last look is old", async () => {
-  await using stage = await createGatewayHome();
-  const { call } = caller(stage);
-  await writeChat(stage.agent.sessionsFolder, "s1", ["otter"]);
-  expect((await call("search.query", { text: "otter" })).total).toBe(1);
-  await writeChat(stage.agent.sessionsFolder, "s2", ["otter"]);
-  await expect.poll(async () => (await call("search.query", { text: "otter" })).total, { timeout: 5000 }).toBe(2);
+  await using home = await createGatewayHome();
+  const { call } = caller(home);
+  await writeChat(home.agent.sessionsFolder, "s1", ["otter"]);
+  await expect.poll(async () => (await call("search.query", { text: "otter" })).total, { timeout: 10_000 }).toBe(1);
+  await writeChat(home.agent.sessionsFolder, "s2", ["otter"]);
+  await expect.poll(async () => (await call("search.query", { text: "otter" })).total, { timeout: 10_000 }).toBe(2);
 });

@@ -7,10 +7,10 @@ import { agentLayout } from "../../config/layout.ts";
 
 describe("sessions", () => {
   it("are listed newest first with title and last words, of all agents or one", async () => {
-    await using stage = await createGatewayHome({ agents: ["main", "ops"] });
-    const { call } = caller(stage);
-    await say(stage, "what is a lease?");
-    await say(stage, "deploy it", "agent:ops:main");
+    await using home = await createGatewayHome({ agents: ["main", "ops"] });
+    const { call } = caller(home);
+    await say(home, "what is a lease?");
+    await say(home, "deploy it", "agent:ops:main");
     const all = await call("sessions.list", { includeDerivedTitles: true, includeLastMessage: true });
     expect(all).toMatchObject({
       path: "(multiple)",
@@ -32,9 +32,9 @@ describe("sessions", () => {
   });
 
   it("have every field that OpenClaw's answers have", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, "hello");
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, "hello");
     const answers: [string, object][] = [
       ["sessions.list", await call("sessions.list", {})],
       ["sessions.preview", await call("sessions.preview", { keys: [KEY] })],
@@ -57,9 +57,9 @@ describe("sessions", () => {
   });
 
   it("are previewed; a missing one does not hide the others", async () => {
-    await using stage = await createGatewayHome();
-    await say(stage, "hello");
-    const { previews } = await caller(stage).call("sessions.preview", {
+    await using home = await createGatewayHome();
+    await say(home, "hello");
+    const { previews } = await caller(home).call("sessions.preview", {
       keys: [KEY, "agent:main:nope", "agent:gone:x"],
     });
     expect(previews).toEqual([
@@ -77,9 +77,9 @@ describe("sessions", () => {
   });
 
   it("are resolved by key, label and id prefix, also of an earlier window", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, "hello");
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, "hello");
     await call("sessions.patch", { key: KEY, label: "work" });
     const { previousSessionId, entry } = await call("sessions.reset", { key: KEY });
     expect(await call("sessions.resolve", { label: "work" })).toMatchObject({ key: KEY, isCurrent: true });
@@ -96,12 +96,12 @@ describe("sessions", () => {
   });
 
   it("list their windows, and the history of each can be read", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, "first topic");
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, "first topic");
     await call("sessions.reset", { key: KEY });
-    expect(stage.resets).toEqual([KEY]);
-    await say(stage, "second topic");
+    expect(home.resets).toEqual([KEY]);
+    await say(home, "second topic");
     const { windows } = await call("sessions.windows", { key: KEY });
     expect(windows.map(({ isCurrent, derivedTitle, reason }) => ({ isCurrent, derivedTitle, reason }))).toEqual([
       { isCurrent: true, derivedTitle: "second topic", reason: "command" },
@@ -119,9 +119,9 @@ describe("sessions", () => {
   });
 
   it("refuse a change for another window, and an unknown field", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, "hello");
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, "hello");
     const stale = { key: KEY, expectedSessionId: "b083ce80-7643-4db8-b061-b135059208d6" };
     for (const method of ["sessions.patch", "sessions.reset", "sessions.delete"] as const) {
       await expect(call(method, stale)).rejects.toMatchObject({ kind: "conflict", code: "session-moved" });
@@ -147,15 +147,15 @@ describe("sessions", () => {
   });
 
   it("are deleted into the archive, except the main session", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    await say(stage, "hello");
-    await say(stage, "hello", "main");
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    await say(home, "hello");
+    await say(home, "hello", "main");
     await expect(call("sessions.delete", { key: "main" })).rejects.toMatchObject({
       code: "main-session",
       message: "Cannot delete the main session (agent:main:main)",
     });
-    const { history, systemEvents } = await stage.parts.agents.open("main");
+    const { history, systemEvents } = await home.parts.agents.open("main");
     await systemEvents.enqueueSystemEvent(KEY, "rain");
     await history.append(KEY, { sender: "Ada", body: "hi", timestamp: 1, messageId: "m" });
     const { deleted, archived } = await call("sessions.delete", { key: KEY });
@@ -167,8 +167,8 @@ describe("sessions", () => {
   });
 
   it("cannot be named through another agent", async () => {
-    await using stage = await createGatewayHome({ agents: ["main", "ops"] });
-    const { call } = caller(stage);
+    await using home = await createGatewayHome({ agents: ["main", "ops"] });
+    const { call } = caller(home);
     const key = "agent:ops:main";
     const [sessionKey, agentId] = [key, "main"];
     const attempts = [
@@ -189,27 +189,27 @@ describe("sessions", () => {
   });
 
   it("are never files: an id that looks like a path leads nowhere", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
     for (const path of ["../../escape", "..%2f..%2fescape", "/etc/passwd", "a/../../b", "x\u0000y"]) {
-      await say(stage, "hello", path);
+      await say(home, "hello", path);
       await expect(call("chat.history", { sessionKey: path, sessionId: path })).rejects.toMatchObject({
         code: "window-not-found",
       });
     }
     const { sessions } = await call("sessions.list", {});
     expect(sessions).toHaveLength(5);
-    const { sessionsFolder } = agentLayout(stage.home, "main");
-    const files = readdirSync(stage.home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const { sessionsFolder } = agentLayout(home.home, "main");
+    const files = readdirSync(home.home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const transcripts = files.filter(({ name }) => name.endsWith(".jsonl"));
     expect(transcripts.map(({ parentPath }) => parentPath)).toEqual(Array<string>(5).fill(sessionsFolder));
     for (const { name } of transcripts) expect(name).toMatch(/^[0-9a-f-]{36}\.jsonl$/);
   });
 
   it("are compacted with the whole transcript kept", async () => {
-    await using stage = await createGatewayHome();
-    const { call } = caller(stage);
-    for (const text of ["one", "two", "three"]) await say(stage, text);
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    for (const text of ["one", "two", "three"]) await say(home, text);
     const { compacted, archived, kept } = await call("sessions.compact", { key: KEY, maxLines: 2 });
     expect([compacted, kept]).toEqual([true, 2]);
     expect(readFileSync(String(archived), "utf8")).toContain("echo: one");

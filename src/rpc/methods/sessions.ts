@@ -38,7 +38,11 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
 
   "sessions.resolve": async ({ key, label, sessionId, agentId }, { parts }) => {
     const [reference, ...others] = [key, label, sessionId].filter((given) => given !== undefined);
-    if (reference === undefined || others.length > 0) throw oneReference();
+    if (reference === undefined || others.length > 0) {
+      throw new HoldfastError("usage", "invalid-params", "Exactly one of key, label and sessionId is needed", {
+        hint: "Use the one you know.",
+      });
+    }
     const owner = key === undefined ? agentId : (agentId ?? (await openTarget(parts, { key })).agent.agentId);
     const found = await findTarget(parts, reference, owner);
     const { agent, key: resolved, isCurrent } = found;
@@ -75,13 +79,9 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
   "sessions.delete": async (params, { parts }) => {
     const target = await openTarget(parts, params);
     const archived = await deleteTarget(target, params.expectedSessionId);
-    if (archived !== undefined) emitChange(parts, target.agent.agentId, target.key);
-    return {
-      ok: true,
-      key: target.key,
-      deleted: archived !== undefined,
-      archived: archived === undefined ? [] : [archived],
-    };
+    if (archived === undefined) return { ok: true, key: target.key, deleted: false, archived: [] };
+    emitChange(parts, target.agent.agentId, target.key);
+    return { ok: true, key: target.key, deleted: true, archived: [archived] };
   },
 
   "sessions.compact": async (params, { parts }) => {
@@ -115,26 +115,14 @@ async function preview(
   }
 }
 
-async function describeWindow(
-  { agent }: TargetSession,
-  window: Window,
-  withTitle: boolean,
-): Promise<ResultOf<"sessions.windows">["windows"][number]> {
-  const { sessionId, openedAt, closedAt, reason } = window;
+async function describeWindow({ agent }: TargetSession, window: Window, withTitle: boolean) {
+  const { sessionId, openedAt, closedAt, reason, archive } = window;
   const said = withTitle ? await firstUserText(await locateWindowTranscript(agent, window)) : undefined;
-  const title = said === undefined ? undefined : deriveSessionTitle({ sessionId }, said);
-  return {
-    sessionId,
-    openedAt,
-    closedAt,
-    reason,
-    isCurrent: closedAt === undefined,
-    isArchived: window.archive !== undefined,
-    derivedTitle: title,
-  };
+  const derivedTitle = said === undefined ? undefined : deriveSessionTitle({ sessionId }, said);
+  const state = { isCurrent: closedAt === undefined, isArchived: archive !== undefined };
+  return { sessionId, openedAt, closedAt, reason, ...state, derivedTitle };
 }
 
-/** Returns the name of the archive; undefined if there was no such session. */
 async function deleteTarget(target: TargetSession, expectedSessionId: string | undefined): Promise<string | undefined> {
   const { agent, key } = target;
   const isMain = key === buildAgentMainSessionKey(agent);
@@ -155,12 +143,6 @@ async function deleteTarget(target: TargetSession, expectedSessionId: string | u
 
 function emitChange(parts: RpcParts, agentId: string, sessionKey: string): void {
   parts.pipeline.events.emit({ type: "session.changed", agentId, sessionKey });
-}
-
-function oneReference(): HoldfastError {
-  return new HoldfastError("usage", "invalid-params", "Exactly one of key, label and sessionId is needed", {
-    hint: "Use the one you know.",
-  });
 }
 
 type Params = CheckedParamsOf<"sessions.list">;

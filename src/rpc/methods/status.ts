@@ -104,11 +104,7 @@ export function toStatusRow(agentId: string, { key, kind, entry }: ListedSession
   };
 }
 
-/** Without null and undefined. */
-export function pickPresent<K extends keyof SessionEntry>(
-  entry: SessionEntry,
-  fields: readonly K[],
-): Pick<SessionEntry, K> {
+export function pickPresent<K extends keyof SessionEntry>(entry: SessionEntry, fields: readonly K[]) {
   const present = fields.flatMap((field) => (entry[field] == null ? [] : [[field, entry[field]]]));
   return Object.fromEntries(present) as Pick<SessionEntry, K>;
 }

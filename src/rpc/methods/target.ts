@@ -19,32 +19,29 @@ import { configuredAccounts } from "../../config/config.ts";
 export const WEB_CHANNEL = "web";
 
 export interface TargetSession extends AgentParts {
-  /** Canonical. */
   key: string;
 }
 
-/** Opens the named agent, else the key's, else the default one. */
-export async function openTarget(
-  parts: RpcParts,
-  { key, agentId }: { key: string; agentId?: string | undefined },
-): Promise<TargetSession> {
+export async function openTarget(parts: RpcParts, { key, agentId }: { key: string; agentId?: string | undefined }) {
   const named = agentId ?? parseAgentSessionKey(key)?.agentId ?? parts.config.defaultAgent;
   const opened = await parts.agents.open(normalizeAgentId(named));
   const canonical = canonicalSessionKey(key, opened.agent);
   const owner = parseAgentSessionKey(canonical)?.agentId;
-  if (owner !== undefined && owner !== opened.agent.agentId) throw foreignKey(canonical, opened.agent.agentId);
-  return { ...opened, key: canonical };
+  const own = opened.agent.agentId;
+  if (owner === undefined || owner === own) return { ...opened, key: canonical };
+  throw new HoldfastError("forbidden", "foreign-key", `Session ${canonical} does not belong to agent ${own}`, {
+    hint: "Omit agentId: the key names its agent.",
+    data: { key: canonical, agentId: own },
+  });
 }
 
 /** By label, session id or a prefix of it; searches every agent unless one is named. */
-export async function findTarget(
-  parts: RpcParts,
-  reference: string,
-  agentId?: string,
-): Promise<TargetSession & { sessionId: string; isCurrent: boolean }> {
+export async function findTarget(parts: RpcParts, reference: string, agentId?: string) {
   const ids = agentId === undefined ? await parts.agents.list() : [normalizeAgentId(agentId)];
   let failure: unknown;
-  for (const id of ids.length === 0 ? [parts.config.defaultAgent] : defaultFirst(ids, parts.config.defaultAgent)) {
+  const { defaultAgent } = parts.config;
+  const defaultFirst = ids.toSorted((a, b) => Number(b === defaultAgent) - Number(a === defaultAgent));
+  for (const id of ids.length === 0 ? [defaultAgent] : defaultFirst) {
     const opened = await parts.agents.open(id);
     try {
       const { key, entry, window } = await findSession(opened.agent, reference);
@@ -55,17 +52,6 @@ export async function findTarget(
     }
   }
   throw failure;
-}
-
-function defaultFirst(ids: readonly string[], first: string): string[] {
-  return ids.toSorted((a, b) => Number(b === first) - Number(a === first));
-}
-
-function foreignKey(key: string, agentId: string): HoldfastError {
-  return new HoldfastError("forbidden", "foreign-key", `Session ${key} does not belong to agent ${agentId}`, {
-    hint: "Omit agentId: the key names its agent.",
-    data: { key, agentId },
-  });
 }
 
 export interface ChatAddress {
@@ -99,23 +85,16 @@ export function requireAccount(parts: RpcParts, { channel, accountId }: ChatAddr
   const known = parts.channels.accounts().map((account) => account.channel);
   const names = [...new Set(known.map(({ name }) => name))];
   const accounts = known.filter(({ name }) => name === channel).map((account) => account.accountId);
+  const missing = (message: string, hint: string): HoldfastError =>
+    new HoldfastError("not-found", "channel-not-found", message, { hint, data: { channel } });
+  if (accounts.length > 0) {
+    const message = `Channel ${channel} has no account ${accountId ?? "default"}`;
+    throw missing(message, `Its accounts: ${accounts.join(", ")}.`);
+  }
   const suggestion = closestMatch(channel, names);
-  throw new HoldfastError(
-    "not-found",
-    "channel-not-found",
-    accounts.length > 0
-      ? `Channel ${channel} has no account ${accountId ?? "default"}`
-      : `This gateway has no channel ${channel}`,
-    {
-      hint:
-        accounts.length > 0
-          ? `Its accounts: ${accounts.join(", ")}.`
-          : suggestion === undefined
-            ? `Configured: ${names.join(", ")}. Add others under "channels" in the configuration.`
-            : `Did you mean ${suggestion}?`,
-      data: { channel },
-    },
-  );
+  const configured = `Configured: ${names.join(", ")}. Add others under "channels" in the configuration.`;
+  const hint = suggestion === undefined ? configured : `Did you mean ${suggestion}?`;
+  throw missing(`This gateway has no channel ${channel}`, hint);
 }
 
 const ROUTE_FIELDS = ["deliveryContext", "lastChannel", "lastTo", "lastAccountId", "lastThreadId"] as const;
@@ -169,12 +148,7 @@ function isGroup(channel: string, to: string, id: string): boolean {
   return channel === "telegram" && /^(?:-|@)/.test(id);
 }
 
-function keyOfFirstMessage(
-  parts: RpcParts,
-  agent: AgentHandle,
-  ctx: MessageContext,
-  { threadId }: ChatAddress,
-): string {
+function keyOfFirstMessage(parts: RpcParts, agent: AgentHandle, ctx: MessageContext, { threadId }: ChatAddress) {
   const baseSessionKey = resolveInboundSessionKey(ctx, { agentId: agent.agentId, session: parts.config.session });
   const isNamed = ctx.From?.includes(":topic:") === true;
   return resolveThreadSessionKeys({ baseSessionKey, threadId: isNamed ? undefined : threadId }).sessionKey;
@@ -213,7 +187,6 @@ function findAccount(
 
 export interface ChosenSession extends TargetSession {
   entry: SessionEntry | undefined;
-  /** Where the answer goes. Default: the session's chat. */
   route?: DeliveryContext | undefined;
 }
 

@@ -7,7 +7,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import { printableLine } from "../../base/text.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import { type KeyOwner, LISTED_FIELDS, entryFacets, ownSessionKey, searchWords } from "../store-rules.ts";
+import { type KeyOwner, LISTED_FIELDS, entryFacets, ownKeyOrUndefined, searchWords } from "../store-rules.ts";
 import type { JsonQuery } from "../create-store.ts";
 import type { JsonPage, ListPage, ListQuery, ListedSession } from "../store.ts";
 import { copyJson, isRecord, shallowCopy } from "./json-document.ts";
@@ -15,7 +15,6 @@ import { copyJson, isRecord, shallowCopy } from "./json-document.ts";
 export interface EntryMap {
   /** The whole content of the file, with ignored values. */
   readonly sessions: Readonly<JsonRecord>;
-  /** Keys of the file with invalid values. */
   readonly damaged: readonly string[];
   keys(): Iterable<string>;
   /** The current entry of a canonical key. Shared; do not change it. */
@@ -27,7 +26,6 @@ export interface EntryMap {
   remove(key: string): void;
   /** Removes older entries with this session id from the file. */
   removeOlder(key: string, sessionId: string): void;
-  /** An independent copy. */
   fork(): EntryMap;
 }
 
@@ -37,7 +35,7 @@ export function createEntryMap(sessions: Readonly<JsonRecord>, owner: KeyOwner):
   const index: Index = new Map();
   const damaged: string[] = [];
   for (const fileKey of Object.keys(sessions)) {
-    const key = ownKeyOf(fileKey, owner);
+    const key = ownKeyOrUndefined(fileKey, owner);
     if (key === undefined) continue;
     if (isEntry(sessions[fileKey])) index.set(key, [...(index.get(key) ?? []), fileKey]);
     else damaged.push(fileKey);
@@ -87,15 +85,6 @@ function entryMap(sessions: JsonRecord, index: Index, damaged: readonly string[]
     },
     fork: () => entryMap(shallowCopy(sessions), new Map(index), damaged),
   };
-}
-
-function ownKeyOf(fileKey: string, owner: KeyOwner): string | undefined {
-  try {
-    return ownSessionKey(fileKey, owner);
-  } catch (error) {
-    if (error instanceof HoldfastError) return undefined;
-    throw error;
-  }
 }
 
 function isEntry(value: unknown): value is SessionEntry {

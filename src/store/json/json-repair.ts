@@ -19,7 +19,6 @@ import { lossOf, traceOfSessions, withSessionStoreLock } from "./session-store-f
 import { type Sidecar, emptySidecar, parseSidecar, salvageSidecar, sidecarPath, sidecarToJson } from "./sidecar.ts";
 
 export interface JsonRepairOptions {
-  /** The `sessions.json`. */
   path: string;
   owner: KeyOwner;
   clock: Clock;
@@ -32,7 +31,6 @@ export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): Sto
     return value === undefined ? undefined : parseSidecar(sidecarFile, value);
   };
 
-  /** The valid members of a damaged sidecar. */
   const salvagedSidecar = (): Sidecar => {
     const value = soundOr(() => readDocument(sidecarFile, { fresh: true })?.value, undefined);
     return value === undefined ? emptySidecar() : salvageSidecar(value);

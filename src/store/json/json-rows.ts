@@ -236,7 +236,6 @@ function forgetOldest<Item extends { id: number }>(
   for (const { id } of ended.slice(0, -KEPT_WHEN_ENDED)) delete items[id];
 }
 
-/** Returns the number of deleted items. */
 function forget<Item extends { id: number }>(
   items: Record<string, Item>,
   isForgotten: (item: Item) => boolean,

@@ -27,7 +27,10 @@ export type SessionMap = Record<string, SessionEntry>;
 
 /** The sessions in the file. Empty if there is no file. A damaged file is an error. */
 export function loadSessionStore(storePath: string, options: { skipCache?: boolean | undefined } = {}): SessionMap {
-  const sessions = readDocument(resolve(storePath), { fresh: options.skipCache === true })?.value ?? {};
+  return copySessions(readDocument(resolve(storePath), { fresh: options.skipCache === true })?.value ?? {});
+}
+
+function copySessions(sessions: Readonly<JsonRecord>): SessionMap {
   const copy = shallowCopy(sessions);
   for (const key of Object.keys(copy)) copy[key] = copyJson(copy[key]);
   return copy as SessionMap;
@@ -36,7 +39,7 @@ export function loadSessionStore(storePath: string, options: { skipCache?: boole
 /** Replaces the whole map. `updateSessionStore` keeps changes of others. */
 export async function saveSessionStore(storePath: string, store: SessionMap): Promise<void> {
   await commitOf(storePath).run((draft) => {
-    draft.sessions = shallowCopy(parseLosslessJson(JSON.stringify(store)) as SessionMap);
+    draft.sessions = asStored(store);
   });
 }
 
@@ -46,9 +49,10 @@ export async function updateSessionStore<T>(
   mutator: (store: SessionMap) => T | Promise<T>,
 ): Promise<T> {
   return await commitOf(storePath).run(async (draft) => {
-    const { view, finish } = isolate(draft.sessions);
-    const result = await mutator(view);
-    draft.sessions = finish();
+    // A mutator that throws leaves nothing behind.
+    const copy = copySessions(draft.sessions);
+    const result = await mutator(copy);
+    draft.sessions = asStored(copy);
     return result;
   });
 }
@@ -96,9 +100,9 @@ interface Draft {
   before: Readonly<JsonRecord>;
 }
 
-const commits = new Map<string, GroupCommit<Draft>>();
+const commits = new Map<string, ReturnType<typeof createGroupCommit<Draft>>>();
 
-function commitOf(storePath: string): GroupCommit<Draft> {
+function commitOf(storePath: string) {
   const path = resolve(storePath);
   if (isLockHeldHere(sessionLockPath(path))) throw lockReentered(sessionLockPath(path));
   const existing = commits.get(path);
@@ -124,55 +128,17 @@ async function saveDraft(path: string, { sessions, before }: Draft): Promise<voi
   faultPoint("json.written");
 }
 
-/** Untouched entries are the same objects, so only the others are compared. */
 function holdsTheSame(sessions: SessionMap, before: Readonly<JsonRecord>): boolean {
   const keys = Object.keys(sessions);
-  const isSame = (key: string): boolean =>
-    sessions[key] === before[key] || JSON.stringify(sessions[key]) === JSON.stringify(before[key]);
+  const isSame = (key: string): boolean => JSON.stringify(sessions[key]) === JSON.stringify(before[key]);
   return keys.length === Object.keys(before).length && keys.every(isSame);
 }
 
-/**
- * A map that copies each entry when it is first touched. A mutator that throws leaves nothing behind, and untouched
- * entries are not copied.
- */
-function isolate(sessions: SessionMap): { view: SessionMap; finish: () => SessionMap } {
-  const own = shallowCopy(sessions);
-  const touched = new Set<string | symbol>();
-  const touch = (key: string | symbol): void => {
-    if (typeof key !== "string" || touched.has(key) || own[key] === undefined) return;
-    touched.add(key);
-    own[key] = copyJson(own[key]);
-  };
-  const view = new Proxy(own, {
-    get: (target, key) => {
-      touch(key);
-      return Reflect.get(target, key) as unknown;
-    },
-    getOwnPropertyDescriptor: (target, key) => {
-      touch(key);
-      return Reflect.getOwnPropertyDescriptor(target, key);
-    },
-    set: (target, key, value) => {
-      touched.add(key);
-      return Reflect.set(target, key, value);
-    },
-  });
-  const finish = (): SessionMap => {
-    for (const key of touched) {
-      if (typeof key === "string" && own[key] !== undefined) own[key] = asStored(own[key]);
-    }
-    return own;
-  };
-  return { view, finish };
+/** The map as it will be stored. The caller may keep changing its own objects. */
+function asStored(sessions: SessionMap): SessionMap {
+  return shallowCopy(parseLosslessJson(JSON.stringify(sessions)) as SessionMap);
 }
 
-/** The entry as it will be stored. The mutator may keep changing its own objects. */
-function asStored(entry: SessionEntry): SessionEntry {
-  return parseLosslessJson(JSON.stringify(entry)) as SessionEntry;
-}
-
-/** Creates the file for a new store. */
 export async function ensureSessionsFile(path: string): Promise<void> {
   if (await fileExists(path)) return;
   await withSessionStoreLock(path, async () => {
@@ -201,17 +167,6 @@ export function lossOf(path: string, trace: string): string {
   return `${path} is missing, but ${trace} shows that there were sessions`;
 }
 
-/**
- * Commits the waiting changes of one process together: one lock, one read, one write. Changes run in order. A change
- * that throws rejects alone and must leave the state as it was; a failed write rejects all changes of the group.
- */
-export interface GroupCommit<State> {
-  /** Resolves when the change is durable. */
-  run<T>(change: (state: State) => T | Promise<T>): Promise<T>;
-  /** Resolves when no change is running. */
-  idle(): Promise<void>;
-}
-
 export interface GroupCommitSteps<State> {
   /** Runs a group while other processes are locked out. */
   exclusively(task: () => Promise<void>): Promise<void>;
@@ -225,7 +180,11 @@ interface Member<State> {
   reject: (error: unknown) => void;
 }
 
-export function createGroupCommit<State>(steps: GroupCommitSteps<State>): GroupCommit<State> {
+/**
+ * Commits the waiting changes of one process together: one lock, one read, one write. Changes run in order. A change
+ * that throws rejects alone and must leave the state as it was; a failed write rejects all changes of the group.
+ */
+export function createGroupCommit<State>(steps: GroupCommitSteps<State>) {
   const waiting: Member<State>[] = [];
   let working: Promise<void> | undefined;
 
@@ -235,13 +194,15 @@ export function createGroupCommit<State>(steps: GroupCommitSteps<State>): GroupC
   };
 
   return {
+    /** Resolves when the change is durable. */
     run<T>(change: (state: State) => T | Promise<T>): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       waiting.push({ change, resolve: resolve as (value: unknown) => void, reject });
       working ??= work();
       return promise;
     },
-    async idle() {
+    /** Resolves when no change is running. */
+    async idle(): Promise<void> {
       await working;
     },
   };

@@ -1,7 +1,7 @@
 /** Finds changes by comparing states: of this process after a commit, of others when a file has changed. */
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../../base/log.ts";
-import { type ChangeFeed, createChangeFeed } from "../change-feed.ts";
+import { createChangeFeed } from "../change-feed.ts";
 import type { StoreChange } from "../store.ts";
 import type { EntryMap } from "./entry-map.ts";
 import type { StoreState } from "./store-state.ts";
@@ -15,12 +15,7 @@ interface StateFeedOptions {
   logger: Logger;
 }
 
-interface StateFeed extends ChangeFeed {
-  /** Call it with the state after a commit of this process. */
-  changed(state: StoreState): void;
-}
-
-export function createStateFeed({ read, stamp, onForeignChange, logger }: StateFeedOptions): StateFeed {
+export function createStateFeed({ read, stamp, onForeignChange, logger }: StateFeedOptions) {
   let seen: StoreState | undefined;
   let seenStamp = "";
 
@@ -45,7 +40,8 @@ export function createStateFeed({ read, stamp, onForeignChange, logger }: StateF
 
   return {
     ...feed,
-    changed(state) {
+    /** Call it with the state after a commit of this process. */
+    changed(state: StoreState): void {
       if (!feed.hasListeners()) return;
       seenStamp = stamp();
       feed.tell(changesTo(state));

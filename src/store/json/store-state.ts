@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { faultPoint } from "../../base/faults.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import { type KeyOwner, type WindowMove, openedWindow, ownSessionKey, transcriptName } from "../store-rules.ts";
+import { type KeyOwner, type WindowMove, openedWindow, ownKeyOrUndefined, transcriptName } from "../store-rules.ts";
 import type { Window } from "../store.ts";
 import { type EntryMap, changedAt, createEntryMap } from "./entry-map.ts";
 import { type JsonDocument, readDocument, writeDocument } from "./json-document.ts";
@@ -37,13 +37,7 @@ export interface StoreDraft {
   readonly removedWindows: Window[];
 }
 
-export interface StateFiles {
-  read(options?: { fresh?: boolean | undefined }): StoreState;
-  /** Writes the draft durably. The caller holds the lock. */
-  commit(draft: StoreDraft): Promise<StoreState>;
-}
-
-export function openStateFiles(sessionsFile: string, owner: KeyOwner): StateFiles {
+export function openStateFiles(sessionsFile: string, owner: KeyOwner) {
   const sidecarFile = sidecarPath(sessionsFile);
   let entriesRead: { value: object; entries: EntryMap } | undefined;
   let sidecarRead: { value: object | undefined; sidecar: Sidecar } | undefined;
@@ -74,14 +68,15 @@ export function openStateFiles(sessionsFile: string, owner: KeyOwner): StateFile
   };
 
   return {
-    read(options = {}) {
+    read(options: { fresh?: boolean | undefined } = {}): StoreState {
       // In the opposite order of the writes, so that a referenced window is always found.
       const document = readDocument(sessionsFile, options);
       if (document === undefined) throw sessionsFileLost(sessionsFile, "this store, which was open,");
       const entries = entriesOf(document);
       return { entries, sidecar: sidecarOf(readDocument(sidecarFile, options)) };
     },
-    async commit({ before, entries, sidecar, removedWindows }) {
+    /** Writes the draft durably. The caller holds the lock. */
+    async commit({ before, entries, sidecar, removedWindows }: StoreDraft): Promise<StoreState> {
       recordWindows(entries, sidecar, owner);
       const first = removedWindows.length === 0 ? sidecar : withWindows(sidecar, removedWindows, before.sidecar);
       if (!sameSidecar(before.sidecar, first)) await writeSidecar(first);
@@ -124,11 +119,7 @@ export function keysWithWindows(entries: EntryMap, sidecar: Sidecar, owner: KeyO
 
 /** Keys in the sidecar are canonical already. */
 export function isOwnKey(key: string, owner: KeyOwner): boolean {
-  try {
-    return ownSessionKey(key, owner) === key;
-  } catch {
-    return false;
-  }
+  return ownKeyOrUndefined(key, owner) === key;
 }
 
 /** The sidecar with the windows of deleted sessions that are still in `sessions.json`. */

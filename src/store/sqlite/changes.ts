@@ -48,7 +48,6 @@ export function newestEntryChange(database: SqliteDatabase): number {
   return entry?.seq ?? oldestChange(database) - 1;
 }
 
-/** The newest change that the view shows. */
 export function shownByView(database: SqliteDatabase): number {
   return database.get<{ seq: number }>("SELECT seq FROM view_state")?.seq ?? 0;
 }

@@ -75,19 +75,14 @@ function toListing(key: string, kind: SessionKind, entry: SessionEntry): string 
 /** Fields whose JSON has at least this many characters are stored separately. */
 const LARGE_FIELD_LENGTH = 1024;
 
-/** An entry as it is stored. */
-interface PackedEntry {
-  /** JSON of the entry without its large fields. */
-  lean: string;
-  large: LargeField[];
-}
+type PackedEntry = ReturnType<typeof packEntry>;
 
 export interface LargeField {
   field: string;
   json: string;
 }
 
-function packEntry(entry: SessionEntry): PackedEntry {
+function packEntry(entry: SessionEntry) {
   const small: string[] = [];
   const large: LargeField[] = [];
   for (const [field, value] of Object.entries(entry)) {
@@ -113,7 +108,6 @@ function member(field: string, json: string): string {
   return `${JSON.stringify(field)}:${json}`;
 }
 
-/** Replaces the large fields of a key. */
 function putContents(database: SqliteDatabase, key: string, large: readonly LargeField[]): void {
   const previous = new Map(
     database

@@ -13,16 +13,14 @@ import { listHandoffs } from "./session-rows.ts";
 import type { WriteCommand, WriteOutcome } from "./writes.ts";
 
 export interface Executor extends Pick<StoreContext, "write" | "list" | "listJson" | "listHandoffs" | "close"> {
-  /** Updates the view, if necessary. */
   writeView(viewPath: string): Promise<void>;
 }
 
-/** Called after each commit with its changes. */
 export type OnCommitted = (changes: readonly StoreChange[]) => void;
 
 export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCommitted): Executor {
   // Loaded with the first write, because many commands only read.
-  const batcher = lazy(async (): Promise<Batcher> => {
+  const batcher = lazy(async () => {
     const { createApplyBatch } = await import("./writes.ts");
     const apply = createApplyBatch(database);
     return createBatcher((commands) => {
@@ -47,12 +45,8 @@ export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCo
   };
 }
 
-interface Batcher {
-  add(command: WriteCommand): Promise<unknown>;
-}
-
 /** Collects commands until the event loop is idle, then applies them together. */
-export function createBatcher(apply: (commands: WriteCommand[]) => WriteOutcome[]): Batcher {
+export function createBatcher(apply: (commands: WriteCommand[]) => WriteOutcome[]) {
   let waiting: { command: WriteCommand; settle: (outcome: WriteOutcome) => void }[] = [];
   const flush = () => {
     const batch = waiting;
@@ -61,7 +55,7 @@ export function createBatcher(apply: (commands: WriteCommand[]) => WriteOutcome[
     for (const [index, { settle }] of batch.entries()) settle(outcomes[index] ?? NO_OUTCOME);
   };
   return {
-    add: async (command) =>
+    add: async (command: WriteCommand): Promise<unknown> =>
       await new Promise((resolve, reject) => {
         if (waiting.length === 0) setImmediate(flush);
         const settle = (outcome: WriteOutcome) => {

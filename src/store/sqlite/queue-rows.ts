@@ -1,7 +1,7 @@
 /** The rows of inbox and outbox. */
-import { type DeliveryTarget, type InboxItem, type OutboxItem, type WaitingRoute, GIVEN_UP_NOTE } from "../queues.ts";
+import { type InboxItem, type MessageAddress, type OutboxItem, type WaitingRoute, GIVEN_UP_NOTE } from "../queues.ts";
 import type { StoreRows } from "../rows.ts";
-import type { SqliteDatabase } from "./database.ts";
+import { type Row, type SqliteDatabase, fromRow } from "./database.ts";
 
 type InboxRows = Pick<
   StoreRows,
@@ -11,12 +11,12 @@ type InboxRows = Pick<
 export function inboxRows(database: SqliteDatabase): InboxRows {
   return {
     inboxItem: (id) => {
-      const row = database.get<InboxRow>("SELECT * FROM inbox WHERE id = ?", id);
+      const row = database.get<Row>("SELECT * FROM inbox WHERE id = ?", id);
       return row && toInboxItem(row);
     },
     inboxItemAt: ({ channel, accountId, chatId, messageId }) => {
       const sql = "SELECT * FROM inbox WHERE channel = ? AND account_id = ? AND chat_id = ? AND message_id = ?";
-      const row = database.get<InboxRow>(sql, channel, accountId, chatId, messageId);
+      const row = database.get<Row>(sql, channel, accountId, chatId, messageId);
       return row && toInboxItem(row);
     },
     pendingItems: (key) => {
@@ -24,13 +24,13 @@ export function inboxRows(database: SqliteDatabase): InboxRows {
       const pending = "SELECT * FROM inbox INDEXED BY inbox_pending WHERE state IN ('queued', 'running')";
       const rows =
         key === undefined
-          ? database.all<InboxRow>(`${pending} ORDER BY id`)
-          : database.all<InboxRow>(`${pending} AND key = ? ORDER BY id`, key);
+          ? database.all<Row>(`${pending} ORDER BY id`)
+          : database.all<Row>(`${pending} AND key = ? ORDER BY id`, key);
       return rows.map(toInboxItem);
     },
     givenUp: (limit) => {
       const sql = `SELECT * FROM inbox WHERE note = '${GIVEN_UP_NOTE}' ORDER BY id DESC LIMIT ?`;
-      return database.all<InboxRow>(sql, limit).map(toInboxItem);
+      return database.all<Row>(sql, limit).map(toInboxItem);
     },
     addInboxItem: ({ key, address, payload, receivedAt }) => {
       const { channel, accountId, chatId, messageId } = address;
@@ -51,36 +51,12 @@ export function inboxRows(database: SqliteDatabase): InboxRows {
   };
 }
 
-interface InboxRow {
-  id: number;
-  key: string;
-  channel: string;
-  account_id: string;
-  chat_id: string;
-  message_id: string;
-  payload: string;
-  received_at: number;
-  state: InboxItem["state"];
-  attempts: number;
-  turn: string | null;
-  note: string | null;
-  ending: string | null;
-}
-
-function toInboxItem(row: InboxRow): InboxItem {
-  const { id, key, channel, account_id: accountId, chat_id: chatId, message_id: messageId } = row;
-  return {
-    id,
-    key,
-    address: { channel, accountId, chatId, messageId },
-    payload: JSON.parse(row.payload) as unknown,
-    receivedAt: row.received_at,
-    state: row.state,
-    attempts: row.attempts,
-    ...(row.turn === null ? {} : { turn: row.turn }),
-    ...(row.note === null ? {} : { note: row.note }),
-    ...(row.ending === null ? {} : { ending: JSON.parse(row.ending) as unknown }),
-  };
+function toInboxItem(row: Row): InboxItem {
+  const { channel, accountId, chatId, messageId, ...item } = fromRow<Omit<InboxItem, "address"> & MessageAddress>(row, [
+    "payload",
+    "ending",
+  ]);
+  return { ...item, address: { channel, accountId, chatId, messageId } };
 }
 
 type OutboxRows = Pick<
@@ -91,17 +67,17 @@ type OutboxRows = Pick<
 export function outboxRows(database: SqliteDatabase): OutboxRows {
   return {
     outboxItem: (id) => {
-      const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE id = ?", id);
+      const row = database.get<Row>("SELECT * FROM outbox WHERE id = ?", id);
       return row && toOutboxItem(row);
     },
     outboxItemOf: (idempotencyKey) => {
-      const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE idempotency_key = ?", idempotencyKey);
+      const row = database.get<Row>("SELECT * FROM outbox WHERE idempotency_key = ?", idempotencyKey);
       return row && toOutboxItem(row);
     },
     due: (now, limit, route) => {
       const values = route === undefined ? [] : [route.channel, route.accountId];
       const sql = route === undefined ? ALL_ROUTES : ONE_ROUTE;
-      return database.all<OutboxRow>(sql, ...values, now, ...values, limit).map(toOutboxItem);
+      return database.all<Row>(sql, ...values, now, ...values, limit).map(toOutboxItem);
     },
     routes: () => {
       const sql = `SELECT target ->> 'channel' AS channel, target ->> 'accountId' AS accountId,
@@ -111,7 +87,7 @@ export function outboxRows(database: SqliteDatabase): OutboxRows {
     },
     failures: (limit) => {
       const sql = "SELECT * FROM outbox WHERE state = 'failed' ORDER BY id DESC LIMIT ?";
-      return database.all<OutboxRow>(sql, limit).map(toOutboxItem);
+      return database.all<Row>(sql, limit).map(toOutboxItem);
     },
     addOutboxItem: (key, { idempotencyKey, target, payload }, now) => {
       const sql = `INSERT INTO outbox (key, idempotency_key, target, payload, created_at, due_at, state, attempts)
@@ -151,32 +127,6 @@ function dueSql(ofRoute: string): string {
     ) ORDER BY id LIMIT ?`;
 }
 
-interface OutboxRow {
-  id: number;
-  key: string;
-  idempotency_key: string;
-  target: string;
-  payload: string;
-  created_at: number;
-  state: OutboxItem["state"];
-  attempts: number;
-  due_at: number;
-  delivered_id: string | null;
-  note: string | null;
-}
-
-function toOutboxItem(row: OutboxRow): OutboxItem {
-  return {
-    id: row.id,
-    key: row.key,
-    idempotencyKey: row.idempotency_key,
-    target: JSON.parse(row.target) as DeliveryTarget,
-    payload: JSON.parse(row.payload) as unknown,
-    createdAt: row.created_at,
-    state: row.state,
-    attempts: row.attempts,
-    dueAt: row.due_at,
-    ...(row.delivered_id === null ? {} : { deliveredId: row.delivered_id }),
-    ...(row.note === null ? {} : { note: row.note }),
-  };
+function toOutboxItem(row: Row): OutboxItem {
+  return fromRow(row, ["target", "payload"]);
 }

@@ -6,10 +6,8 @@ import type { KeptHandoff } from "../store.ts";
 import { STORE_ROLE } from "./database.ts";
 
 export interface HandoffQuery {
-  /** Only keys with this prefix. */
   prefix: string;
   limit: number;
-  /** How long to wait for a lock. */
   busyMs: number;
 }
 

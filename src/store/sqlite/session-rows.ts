@@ -1,13 +1,11 @@
 /** The rows of windows, leases, hand-offs and pending items. */
 import { nodeUtil } from "../../base/builtin.ts";
-import type { ProcessIdentity } from "../../base/processes.ts";
 import { parsePendingQueue } from "../pending.ts";
 import type { Lease } from "../queues.ts";
 import type { StoreRows, StoredHandoff } from "../rows.ts";
-import type { WindowState } from "../session-entry.ts";
 import { type WindowMove, handoffFromJson, openedWindow } from "../store-rules.ts";
-import type { KeptHandoff, Window, WindowReason } from "../store.ts";
-import type { SqliteDatabase } from "./database.ts";
+import type { KeptHandoff, Window } from "../store.ts";
+import { type Row, type SqliteDatabase, fromRow } from "./database.ts";
 
 type WindowRows = Pick<StoreRows, "windows" | "findWindows" | "putWindow" | "removeWindow">;
 
@@ -15,11 +13,11 @@ export function windowRows(database: SqliteDatabase): WindowRows {
   return {
     windows: (key) => {
       const sql = "SELECT * FROM windows WHERE key = ? ORDER BY closed_at IS NULL, opened_at, seq";
-      return database.all<WindowRow>(sql, key).map(toWindow);
+      return database.all<Row>(sql, key).map(toWindow);
     },
     findWindows: (prefix, limit) => {
       const sql = `SELECT * FROM windows WHERE session_id >= ? AND session_id < ? ORDER BY opened_at DESC, seq DESC LIMIT ?`;
-      return database.all<WindowRow>(sql, prefix, `${prefix}${LAST_CHARACTER}`, limit).map(toWindow);
+      return database.all<Row>(sql, prefix, `${prefix}${LAST_CHARACTER}`, limit).map(toWindow);
     },
     putWindow: (window) => putWindow(database, window),
     removeWindow: (key, sessionId) =>
@@ -33,7 +31,7 @@ const LAST_CHARACTER = "\u{10ffff}";
 /** Closes and opens windows when the session id of a key changes. */
 export function moveWindow(database: SqliteDatabase, move: WindowMove): void {
   const { key, from, to, leaving, now } = move;
-  const row = database.get<WindowRow>("SELECT * FROM windows WHERE key = ? AND session_id = ?", key, to);
+  const row = database.get<Row>("SELECT * FROM windows WHERE key = ? AND session_id = ?", key, to);
   const known = row && toWindow(row);
   if (from !== undefined && from !== to) {
     const state = leaving === undefined ? null : JSON.stringify(leaving);
@@ -59,37 +57,18 @@ function putWindow(database: SqliteDatabase, window: Window): void {
   );
 }
 
-export interface WindowRow {
-  key: string;
-  session_id: string;
-  opened_at: number;
-  closed_at: number | null;
-  reason: WindowReason;
-  transcript: string | null;
-  archive: string | null;
-  state: string | null;
-}
-
-export function toWindow(row: WindowRow): Window {
-  return {
-    key: row.key,
-    sessionId: row.session_id,
-    openedAt: row.opened_at,
-    reason: row.reason,
-    ...(row.closed_at === null ? {} : { closedAt: row.closed_at }),
-    ...(row.transcript === null ? {} : { transcript: row.transcript }),
-    ...(row.archive === null ? {} : { archive: row.archive }),
-    ...(row.state === null ? {} : { state: JSON.parse(row.state) as WindowState }),
-  };
+export function toWindow(row: Row): Window {
+  const { seq: _, ...window } = fromRow<Window & { seq: number }>(row, ["state"]);
+  return window;
 }
 
 export function leaseRows(database: SqliteDatabase): Pick<StoreRows, "lease" | "leases" | "putLease"> {
   return {
     lease: (key) => {
-      const row = database.get<LeaseRow>("SELECT * FROM leases WHERE key = ?", key);
-      return row && { epoch: row.epoch, held: row.released === 0 ? toLease(row) : undefined };
+      const row = database.get<Row>("SELECT * FROM leases WHERE key = ?", key);
+      return row && { epoch: Number(row["epoch"]), held: row["released"] === 0 ? toLease(row) : undefined };
     },
-    leases: () => database.all<LeaseRow>("SELECT * FROM leases WHERE released = 0 ORDER BY key").map(toLease),
+    leases: () => database.all<Row>("SELECT * FROM leases WHERE released = 0 ORDER BY key").map(toLease),
     putLease: (key, { epoch, held }) => {
       if (held === undefined) {
         database.run("UPDATE leases SET released = 1 WHERE key = ?", key);
@@ -102,17 +81,9 @@ export function leaseRows(database: SqliteDatabase): Pick<StoreRows, "lease" | "
   };
 }
 
-interface LeaseRow {
-  key: string;
-  epoch: number;
-  holder: string;
-  process: string;
-  expires_at: number;
-  released: number;
-}
-
-function toLease({ key, epoch, holder, process, expires_at: expiresAt }: LeaseRow): Lease {
-  return { key, epoch, holder, process: JSON.parse(process) as ProcessIdentity, expiresAt };
+function toLease(row: Row): Lease {
+  const { released: _, ...lease } = fromRow<Lease & { released: number }>(row, ["process"]);
+  return lease;
 }
 
 export function handoffRows(database: SqliteDatabase): Pick<StoreRows, "handoff" | "putHandoff" | "deleteHandoff"> {

@@ -5,7 +5,8 @@
  */
 import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { closing } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
@@ -25,11 +26,11 @@ import { OPERATIONS } from "../operations.ts";
 import type { StoreRows } from "../rows.ts";
 import { handoffFromJson } from "../store-rules.ts";
 import type { KeptHandoff, Window } from "../store.ts";
-import { type SqliteDatabase, STORE_ROLE, lossMessage, openDatabase, traceOfSessions } from "./database.ts";
+import { type Row, type SqliteDatabase, STORE_ROLE, lossMessage, openDatabase, traceOfSessions } from "./database.ts";
 import { type LargeField, unpackEntry } from "./entry-rows.ts";
 import { supportedVersion } from "./migrations.ts";
 import { sqliteRows } from "./rows.ts";
-import { type WindowRow, toWindow } from "./session-rows.ts";
+import { toWindow } from "./session-rows.ts";
 import { writeMarkedView } from "./view-file.ts";
 
 export interface SqliteRepairOptions {
@@ -62,7 +63,7 @@ export function createSqliteRepair({ path, sessionsFolder, viewPath, clock }: Sq
       const scratch = temporaryPath(path);
       const fresh = join(scratch, basename(path));
       await ensurePrivateFolder(scratch);
-      await buildDatabase(fresh, sessions, await readQueues(path), await readHandoffs(path));
+      await buildDatabase(fresh, sessions, await readCarried(path));
       faultPoint("doctor.rebuilt");
       const aside: string[] = [];
       for (const file of [path, ...LOG_ENDINGS.map((ending) => `${path}${ending}`)]) {
@@ -102,6 +103,7 @@ async function diagnoseNothing(
 
 async function checkPages(path: string): Promise<void> {
   const database = await openReadOnly(path);
+  await using _closing = closing(database);
   try {
     supportedVersion(database, path);
     const complaint = quickCheck(database);
@@ -110,32 +112,26 @@ async function checkPages(path: string): Promise<void> {
     }
   } catch (error) {
     throw sqliteError(error, path, STORE_ROLE);
-  } finally {
-    database.close();
   }
 }
 
 async function buildDatabase(
   path: string,
   sessions: readonly SalvagedSession[],
-  queues: Queues,
-  handoffs: readonly KeptHandoff[],
+  { queues, handoffs }: Awaited<ReturnType<typeof readCarried>>,
 ): Promise<void> {
   const database = await openDatabase({ path, writer: REBUILDER });
+  await using _closing = closing(database);
   const rows = sqliteRows(database);
-  try {
-    database.transaction(() => {
-      for (const session of sessions) putSession(rows, session);
-      putQueues(database, queues);
-      // Assigns new versions, because the numbers of the damaged file could occur again here.
-      for (const { key, updatedAt: now, state } of handoffs) {
-        const given = { key, expectedVersion: undefined, ofWindow: undefined, state: JSON.stringify(state), now };
-        OPERATIONS.putHandoff(rows, given);
-      }
-    });
-  } finally {
-    database.close();
-  }
+  database.transaction(() => {
+    for (const session of sessions) putSession(rows, session);
+    putQueues(database, queues);
+    // Assigns new versions, because the numbers of the damaged file could occur again here.
+    for (const { key, updatedAt: now, state } of handoffs) {
+      const given = { key, expectedVersion: undefined, ofWindow: undefined, state: JSON.stringify(state), now };
+      OPERATIONS.putHandoff(rows, given);
+    }
+  });
 }
 
 const REBUILDER = "doctor";
@@ -164,25 +160,26 @@ async function salvageParts(path: string): Promise<SalvagedParts> {
   }));
 }
 
-/** Unchanged rows of the damaged file. */
-interface Queues {
-  inbox: Row[];
-  outbox: Row[];
-  pending: Row[];
-}
-
-async function readQueues(path: string): Promise<Queues> {
+/** What the new database takes over: the queues as they are, and the hand-offs, oldest first. */
+async function readCarried(path: string) {
   return await withReadableRows(path, (rows) => ({
-    inbox: rows("SELECT * FROM inbox"),
-    outbox: rows("SELECT * FROM outbox"),
-    pending: rows("SELECT * FROM pending"),
+    queues: {
+      inbox: rows("SELECT * FROM inbox"),
+      outbox: rows("SELECT * FROM outbox"),
+      pending: rows("SELECT * FROM pending"),
+    },
+    handoffs: rows("SELECT key, version, updated_at, state FROM handoffs")
+      .toSorted(
+        (a, b) => Number(a["updated_at"]) - Number(b["updated_at"]) || Number(a["version"]) - Number(b["version"]),
+      )
+      .flatMap((row) => handoffOf(row)),
   }));
 }
 
-function putQueues(database: SqliteDatabase, queues: Queues): void {
-  for (const table of ["inbox", "outbox", "pending"] as const) {
+function putQueues(database: SqliteDatabase, queues: Record<string, Row[]>): void {
+  for (const [table, rows] of Object.entries(queues)) {
     const known = database.all<{ name: string }>("SELECT name FROM pragma_table_info(?)", table);
-    for (const row of queues[table]) {
+    for (const row of rows) {
       const columns = known.map(({ name }) => name).filter((name) => name in row);
       const places = columns.map(() => "?").join(", ");
       const sql = `INSERT OR IGNORE INTO ${table} (${columns.join(", ")}) VALUES (${places})`;
@@ -191,32 +188,12 @@ function putQueues(database: SqliteDatabase, queues: Queues): void {
   }
 }
 
-/** Oldest first. */
-async function readHandoffs(path: string): Promise<KeptHandoff[]> {
-  return await withReadableRows(path, (rows) =>
-    rows("SELECT key, version, updated_at, state FROM handoffs")
-      .toSorted(
-        (a, b) => Number(a["updated_at"]) - Number(b["updated_at"]) || Number(a["version"]) - Number(b["version"]),
-      )
-      .flatMap((row) => handoffOf(row)),
-  );
-}
-
-type Row = Record<string, SQLOutputValue>;
 type ReadRows = (sql: string) => Row[];
 
 async function withReadableRows<T>(path: string, task: (rows: ReadRows) => T): Promise<T> {
-  let database: DatabaseSync | undefined;
-  try {
-    database = await openReadOnly(path);
-  } catch {
-    return task(() => []);
-  }
-  try {
-    return task((sql) => readableRows(database, sql));
-  } finally {
-    database.close();
-  }
+  const database = await openReadOnly(path).catch(() => undefined);
+  await using _closing = closing(database);
+  return task((sql) => (database === undefined ? [] : readableRows(database, sql)));
 }
 
 function readableRows(database: DatabaseSync, sql: string): Row[] {
@@ -265,7 +242,7 @@ function windowOf(row: Row): Window[] {
   const { key, session_id: sessionId, opened_at: openedAt } = row;
   const isWhole = typeof key === "string" && typeof sessionId === "string" && typeof openedAt === "number";
   try {
-    return isWhole ? [toWindow(row as unknown as WindowRow)] : [];
+    return isWhole ? [toWindow(row)] : [];
   } catch {
     return [];
   }

@@ -71,17 +71,10 @@ const SHORTEST_DELAY_MS = 300;
 /** Rewriting takes at most this share of the time. */
 const SHARE_OF_TIME = 1 / 20;
 
-export interface View {
-  /** Call it after a change of the store. */
-  touch(): void;
-  /** Writes the view now, if it is outdated. */
-  flush(): Promise<void>;
-}
-
-const noView: View = { touch: () => undefined, flush: async () => undefined };
+const noView: ReturnType<typeof createView> = { touch: () => undefined, flush: async () => undefined };
 
 /** Many changes cause one rewrite, and a slow rewrite runs less often. A failing one is logged and blocks nothing. */
-export function createView(write: () => Promise<void>, logger: Logger): View {
+export function createView(write: () => Promise<void>, logger: Logger) {
   let delay = SHORTEST_DELAY_MS;
   let timer: NodeJS.Timeout | undefined;
   let isStale = false;
@@ -111,11 +104,13 @@ export function createView(write: () => Promise<void>, logger: Logger): View {
   };
 
   return {
-    touch: () => {
+    /** Call it after a change of the store. */
+    touch: (): void => {
       isStale = true;
       schedule();
     },
-    flush: async () => {
+    /** Writes the view now, if it is outdated. */
+    flush: async (): Promise<void> => {
       await writing;
       clearTimeout(timer);
       if (isStale) await begin();

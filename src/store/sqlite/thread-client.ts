@@ -36,11 +36,6 @@ export type ThreadAnswer =
   | { id: number; error: ErrorReport }
   | { changes: StoreChange[] };
 
-export interface ThreadClient {
-  request(task: ThreadTask): Promise<unknown>;
-  close(): Promise<void>;
-}
-
 /**
  * How many answers are handled in one turn of the event loop. Each one continues a session's turn, and a hundred at
  * once would block all other work.
@@ -50,10 +45,7 @@ const MAX_ANSWERS_PER_TICK = 16;
 const ENOUGH_FOR_A_COMMIT = 48;
 
 /** Starts the thread with the first request. It keeps the process alive only while a request is open. */
-export function createThreadClient(
-  options: ThreadOptions,
-  onChanges: (changes: readonly StoreChange[]) => void,
-): ThreadClient {
+export function createThreadClient(options: ThreadOptions, onChanges: (changes: readonly StoreChange[]) => void) {
   let outgoing: ThreadRequest[] = [];
   /** Answers that are not handled yet. Requests made while they are handled are sent together. */
   const incoming: ThreadAnswer[] = [];
@@ -113,7 +105,7 @@ export function createThreadClient(
     outgoing = [];
     if (requests.length > 0) post(requests);
   };
-  const request = async (task: ThreadTask) =>
+  const request = async (task: ThreadTask): Promise<unknown> =>
     await new Promise((resolve, reject) => {
       worker ??= start();
       worker.ref();
@@ -125,7 +117,7 @@ export function createThreadClient(
 
   return {
     request,
-    close: async () => {
+    close: async (): Promise<void> => {
       if (worker === undefined) return;
       flush();
       const ending = worker;

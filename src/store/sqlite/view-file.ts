@@ -5,6 +5,7 @@
  * - Memory is bounded by the largest entry, not by the number of entries.
  */
 import { dirname } from "node:path";
+import { closing } from "../../base/async.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { ensurePrivateFolder, fileExists, writeFileDurable } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
@@ -24,19 +25,16 @@ export async function writeView(path: string, viewPath: string): Promise<number 
   return await withFileLock(`${viewPath}.lock`, {}, async () => {
     // A separate connection, because the snapshot lasts as long as the writing.
     const database = connect(path, VIEW_WRITER);
-    try {
-      const isUpToDate = shownByView(database) >= newestEntryChange(database);
-      if (isUpToDate && (await fileExists(viewPath))) return undefined;
-      const shown = await database.longSnapshot(async () => {
-        const newest = newestChange(database);
-        await writeFileDurable(viewPath, viewChunks(database));
-        return newest;
-      });
-      faultPoint("sqlite.view.written");
-      return shown;
-    } finally {
-      database.close();
-    }
+    await using _closing = closing(database);
+    const isUpToDate = shownByView(database) >= newestEntryChange(database);
+    if (isUpToDate && (await fileExists(viewPath))) return undefined;
+    const shown = await database.longSnapshot(async () => {
+      const newest = newestChange(database);
+      await writeFileDurable(viewPath, viewChunks(database));
+      return newest;
+    });
+    faultPoint("sqlite.view.written");
+    return shown;
   });
 }
 
@@ -47,11 +45,8 @@ export async function writeMarkedView(path: string, viewPath: string): Promise<v
   const shown = await writeView(path, viewPath);
   if (shown === undefined) return;
   const database = connect(path, VIEW_WRITER);
-  try {
-    database.transaction(() => markView(database, { shown }));
-  } finally {
-    database.close();
-  }
+  await using _closing = closing(database);
+  database.transaction(() => markView(database, { shown }));
 }
 
 function* viewChunks(database: SqliteDatabase): Generator<string> {

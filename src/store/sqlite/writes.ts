@@ -29,7 +29,6 @@ export function createApplyWrite(database: SqliteDatabase): ApplyWrite {
 export type WriteOutcome = { value: unknown } | { error: unknown };
 
 interface BatchResult {
-  /** In the order of the commands. */
   outcomes: WriteOutcome[];
   changes: StoreChange[];
 }

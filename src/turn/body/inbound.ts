@@ -96,7 +96,6 @@ export function compileMentionPatterns(sources: readonly string[]): RegExp[] {
 }
 
 export interface MentionOptions {
-  /** Has the name and id of the agent. */
   ctx: MessageContext;
   mentionPatterns?: readonly RegExp[] | undefined;
 }
@@ -107,10 +106,7 @@ export function mentionsAgent(text: string, { ctx, mentionPatterns = [] }: Menti
   return mentionPatterns.some((pattern) => (pattern.exec(text)?.[0] ?? "") !== "");
 }
 
-/**
- * Removes all mentions of the agent. A configured pattern is removed only at the start of the message;
- * elsewhere it is part of a sentence. Line breaks stay.
- */
+/** Removes mentions of the agent; a configured pattern only at the start, elsewhere it is part of a sentence. */
 export function stripMentions(text: string, { ctx, mentionPatterns = [] }: MentionOptions): string {
   const own = ownMention(ctx, "g");
   const rest = own === undefined ? text.trim() : text.replace(own, "").trim();

@@ -75,40 +75,40 @@ describe("who may give commands", () => {
   const stranger = { CommandAuthorized: false, SenderId: "1001", Provider: "telegram", Surface: "telegram" };
 
   it("refuses strangers everything but help and their own id, and changes nothing", async () => {
-    await using stage = await createCommandHome();
-    const before = await stage.say("one");
+    await using home = await createCommandHome();
+    const before = await home.say("one");
     const refused: string[] = [];
     for (const { name } of commands.all) {
-      const answer = await stage.type(`/${name} off`, { ctx: stranger });
+      const answer = await home.type(`/${name} off`, { ctx: stranger });
       if (answer?.startsWith(`You may not use /${name} here.`) === true) refused.push(name);
     }
     const others = commands.all.map(({ name }) => name).filter((name) => !refused.includes(name));
     expect(others).toEqual(["whoami", "help"]);
-    expect(await stage.entry()).toEqual(before);
+    expect(await home.entry()).toEqual(before);
   });
 
   it("shows the commands that the person may use", async () => {
-    await using stage = await createCommandHome();
-    expect(await stage.type("/help", { ctx: stranger })).toBe(
+    await using home = await createCommandHome();
+    expect(await home.type("/help", { ctx: stranger })).toBe(
       "/whoami – your id here, for allow lists\n/help – this list",
     );
-    const help = (await stage.type("/help", { ctx: { Surface: "telegram" } })) ?? "";
+    const help = (await home.type("/help", { ctx: { Surface: "telegram" } })) ?? "";
     expect(help).toContain("/new [model] [text] – start a new window; the old one stays\n/reset – the same as /new\n");
     for (const { usage, summary } of commands.all) expect(help).toContain(`${usage} – ${summary}`);
   });
 
   it("aligns columns in a terminal", async () => {
-    await using stage = await createCommandHome();
-    const lines = ((await stage.type("/help")) ?? "").split("\n");
+    await using home = await createCommandHome();
+    const lines = ((await home.type("/help")) ?? "").split("\n");
     const starts = commands.all.map(({ summary }) => lines.find((line) => line.endsWith(summary))?.indexOf(summary));
     expect(new Set(starts).size).toBe(1);
     expect(starts[0]).toBeGreaterThan(0);
   });
 
   it("shows the sender's id, with names made safe", async () => {
-    await using stage = await createCommandHome();
+    await using home = await createCommandHome();
     const ctx = { ...stranger, From: "telegram:group:-100", ChatType: "group", SenderName: "\u001b[31mEve\n<@1>" };
-    expect(await stage.type("/whoami", { ctx })).toBe(
+    expect(await home.type("/whoami", { ctx })).toBe(
       "id: 1001\nname: \\u001b[31mEve < @1>\nchannel: telegram\ngroup: -100\ncommands: not allowed",
     );
   });

@@ -52,14 +52,10 @@ export interface CommandRequest {
 
 export interface LaneControl {
   stop(): Promise<{ aborted: boolean; dropped: number }>;
-  /** The number of waiting messages, and the start of the running turn. */
   state(): { queued: number; runningSince?: number | undefined };
 }
 
-/**
- * Makes text from people or other programs, such as a label, safe to show on one line: it cannot control a
- * terminal, mention a person, hide a link, or act as a reply directive.
- */
+/** One line that can neither control a terminal, mention a person, hide a link nor act as a reply directive. */
 export function shown(text: string, width = 100): string {
   return printableLine(text, width).replace(/\](?=\()|\[(?=\[)|<(?=[@#!])/g, "$& ");
 }

@@ -22,95 +22,95 @@ async function createHandoffHome(): Promise<CommandHome> {
 }
 
 it("says that hand-off is turned off in the configuration", async () => {
-  await using stage = await createCommandHome();
-  expect(await stage.type("/handoff")).toContain("handoff.enabled is false");
+  await using home = await createCommandHome();
+  expect(await home.type("/handoff")).toContain("handoff.enabled is false");
 });
 
 it("captures and shows lines with their entries; clears; turns off and on", async () => {
-  await using stage = await createHandoffHome();
-  expect(await stage.type("/handoff")).toBe("There is no hand-off of this conversation yet.");
-  await stage.say(BLOCKED);
-  const shown = (await stage.type("/handoff")) ?? "";
+  await using home = await createHandoffHome();
+  expect(await home.type("/handoff")).toBe("There is no hand-off of this conversation yet.");
+  await home.say(BLOCKED);
+  const shown = (await home.type("/handoff")) ?? "";
   expect(shown).toMatch(/^Hand-off of window [0-9a-f]{8}, project main, 2026-\d\d-\d\d \d\d:\d\d:\n/);
   expect(shown).toMatch(/\nBlocked by: .*missing certificate\. \[[0-9a-f]{8}\]\n/);
   expect(shown).toMatch(/Captured .*, when asked for\. Offered to the next window until 2026-/);
-  expect(await stage.type("/handoff status")).toContain("missing certificate");
-  expect(await stage.type("/handoff clear")).toContain("is deleted");
-  expect(await stage.type("/handoff clear")).toBe("There was no hand-off.");
-  expect(await stage.type("/handoff")).toBe("There is no hand-off of this conversation yet.");
-  expect(await stage.type("/handoff off")).toContain("Hand-off is off");
-  expect((await stage.entry())?.handoff).toBe("off");
-  expect(await stage.type("/handoff")).toContain("/handoff on turns it on");
-  expect(await stage.type("/resume")).not.toContain("with your next message");
-  expect(await stage.type("/handoff on")).toContain("Hand-off is on");
-  expect(await stage.type("/handoff sideways")).toContain('does not know "sideways"');
+  expect(await home.type("/handoff status")).toContain("missing certificate");
+  expect(await home.type("/handoff clear")).toContain("is deleted");
+  expect(await home.type("/handoff clear")).toBe("There was no hand-off.");
+  expect(await home.type("/handoff")).toBe("There is no hand-off of this conversation yet.");
+  expect(await home.type("/handoff off")).toContain("Hand-off is off");
+  expect((await home.entry())?.handoff).toBe("off");
+  expect(await home.type("/handoff")).toContain("/handoff on turns it on");
+  expect(await home.type("/resume")).not.toContain("with your next message");
+  expect(await home.type("/handoff on")).toContain("Hand-off is on");
+  expect(await home.type("/handoff sideways")).toContain('does not know "sideways"');
 });
 
 it("/resume uses the hand-off and lists windows; an expired one by name", async () => {
-  await using stage = await createHandoffHome();
-  await stage.say(BLOCKED);
-  await stage.say("/new something else");
-  expect(await stage.type("/resume")).toMatch(
+  await using home = await createHandoffHome();
+  await home.say(BLOCKED);
+  await home.say("/new something else");
+  expect(await home.type("/resume")).toMatch(
     /missing certificate[^]*The agent gets it with your next message[^]*Recent windows:\n1\. /,
   );
-  expect((await stage.parts.handoff?.get(KEY))?.forced).toBe(true);
-  stage.clock.advance(25 * 3_600_000);
-  expect(await stage.type("/resume")).toContain("has expired. /resume main uses it anyway.");
-  expect(await stage.type("/resume MAIN")).toContain("The agent gets it with your next message");
+  expect((await home.parts.handoff?.get(KEY))?.forced).toBe(true);
+  home.clock.advance(25 * 3_600_000);
+  expect(await home.type("/resume")).toContain("has expired. /resume main uses it anyway.");
+  expect(await home.type("/resume MAIN")).toContain("The agent gets it with your next message");
   // The number of the window still works.
-  expect(await stage.type("/resume 1")).toContain("Back in window");
+  expect(await home.type("/resume 1")).toContain("Back in window");
 });
 
 it("/handoff and /resume show the hand-off of the current project", async () => {
-  await using stage = await createHandoffHome();
-  await stage.type("/project red");
-  await stage.say(BLOCKED);
-  await stage.type("/project blue");
-  await stage.say("We decided to store invoices as PDF files.");
-  expect(await stage.type("/handoff")).toMatch(/project blue[^]*invoices as PDF/);
-  await stage.say("/new hi");
-  expect(await stage.type("/handoff")).toMatch(/project blue[^]*invoices as PDF/);
-  await stage.type("/project red");
+  await using home = await createHandoffHome();
+  await home.type("/project red");
+  await home.say(BLOCKED);
+  await home.type("/project blue");
+  await home.say("We decided to store invoices as PDF files.");
+  expect(await home.type("/handoff")).toMatch(/project blue[^]*invoices as PDF/);
+  await home.say("/new hi");
+  expect(await home.type("/handoff")).toMatch(/project blue[^]*invoices as PDF/);
+  await home.type("/project red");
   for (const command of ["/handoff", "/resume"]) {
-    const shown = await stage.type(command);
+    const shown = await home.type(command);
     expect(shown).toMatch(/project red[^]*missing certificate/);
     expect(shown).not.toContain("Decided: ");
   }
 });
 
 it("a project name is one line; earlier messages belong to the previous project", async () => {
-  await using stage = await createHandoffHome();
-  expect(await stage.type(`/project ${"x".repeat(101)}`)).toContain("at most 100 characters");
-  await stage.say(BLOCKED);
-  expect(await stage.type("/project")).toContain("Project main, from the folder");
-  expect(await stage.type("/project shop")).toContain("Project shop, set by you");
-  const { patterns = [] } = (await stage.parts.handoff?.get(KEY)) ?? {};
+  await using home = await createHandoffHome();
+  expect(await home.type(`/project ${"x".repeat(101)}`)).toContain("at most 100 characters");
+  await home.say(BLOCKED);
+  expect(await home.type("/project")).toContain("Project main, from the folder");
+  expect(await home.type("/project shop")).toContain("Project shop, set by you");
+  const { patterns = [] } = (await home.parts.handoff?.get(KEY)) ?? {};
   expect(new Set(patterns.map(({ project }) => project))).toEqual(new Set(["main"]));
   // Also when the transcript is read again without a stored state.
-  await stage.parts.agent.store.handoffs.delete(KEY);
-  await stage.say("Please paint the shop window.");
-  const entry = await stage.parts.agent.store.get(KEY);
-  const anew = await stage.parts.handoff?.capture(
+  await home.parts.agent.store.handoffs.delete(KEY);
+  await home.say("Please paint the shop window.");
+  const entry = await home.parts.agent.store.get(KEY);
+  const anew = await home.parts.handoff?.capture(
     { kind: "session", sessionKey: KEY, ...(entry && { entry }) },
     "asked",
   );
   expect(new Set(anew?.patterns.map(({ project }) => project))).toContain("main");
   expect(anew?.summary).toMatchObject({ blockers: [], inProgress: ["Please paint the shop window."] });
-  expect(await stage.type("/project default")).toContain("Project main, from the folder");
-  expect(await stage.type("/project /no/such/folder")).toBe("There is no folder /no/such/folder.");
+  expect(await home.type("/project default")).toContain("Project main, from the folder");
+  expect(await home.type("/project /no/such/folder")).toBe("There is no folder /no/such/folder.");
   const stranger = { Provider: "telegram", SenderId: "7" };
-  expect(await stage.type("/project /tmp", { ctx: stranger })).toContain("Only the owner");
+  expect(await home.type("/project /tmp", { ctx: stranger })).toContain("Only the owner");
 });
 
 it("/stop and /back call hooks and show their messages", async () => {
-  await using stage = await createCommandHome();
-  const { called } = await listen({ parts: stage.parts, fixture: stage }, ["command:stop", "session:end"], (event) => {
+  await using home = await createCommandHome();
+  const { called } = await listen({ parts: home.parts, fixture: home }, ["command:stop", "session:end"], (event) => {
     event.messages.push(`heard ${event.action}`);
   });
-  await stage.say("one");
-  const { sessionId } = await stage.say("/new two");
-  expect(await stage.type("/stop")).toBe("Nothing is running.\nheard stop");
-  expect(await stage.type("/back 1")).toMatch(/^heard end\nBack in window/);
+  await home.say("one");
+  const { sessionId } = await home.say("/new two");
+  expect(await home.type("/stop")).toBe("Nothing is running.\nheard stop");
+  expect(await home.type("/back 1")).toMatch(/^heard end\nBack in window/);
   expect(called.map(({ event, context }) => [event, context.sessionId, context.reason])).toEqual([
     ["command:stop", sessionId, undefined],
     ["session:end", sessionId, "restore"],

@@ -102,7 +102,6 @@ function reference({ entryId, sessionId }: SummaryItem): string {
   return `${shown(entryId.slice(0, REFERENCE_LENGTH))}${window}`;
 }
 
-/** When it was captured, and when it is offered. */
 function describeFate(state: SessionState, now: number): string {
   const { expiresAt, resumeOfferedAt, forced } = state;
   const why = `Captured ${minute(state.updatedAt)}, ${REASONS[state.reason]}.`;

@@ -13,8 +13,8 @@ const CONFIG: CommandHomeOptions["config"] = {
 
 describe("/model", () => {
   it("shows the model and the known ones", async () => {
-    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
-    expect(await stage.type("/model")).toBe(
+    await using home = await createCommandHome({ config: CONFIG, engine: "model" });
+    expect(await home.type("/model")).toBe(
       [
         "Model: anthropic/claude-haiku-5-5.",
         "Known:",
@@ -33,35 +33,35 @@ describe("/model", () => {
     ["minimax MiniMax-M2.1", "minimax", "MiniMax-M2.1"],
     ["RED", "local", "\u001b[31mred"],
   ])("chooses %s", async (wanted, providerOverride, modelOverride) => {
-    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
-    const answer = await stage.type(`/model ${wanted}`);
+    await using home = await createCommandHome({ config: CONFIG, engine: "model" });
+    const answer = await home.type(`/model ${wanted}`);
     expect(answer).toMatch(/^Model: .* \(chosen for this session\)\.$/);
     expect(answer).not.toContain("\u001b");
-    expect(await stage.entry()).toMatchObject({ providerOverride, modelOverride });
+    expect(await home.entry()).toMatchObject({ providerOverride, modelOverride });
   });
 
   it.each(["default", "haiku", "anthropic/claude-haiku-5-5", "claude-haiku"])(
     "restores the default with %s",
     async (wanted) => {
-      await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
-      await stage.type("/model minimax");
-      expect(await stage.type(`/model ${wanted}`)).toBe("Model: anthropic/claude-haiku-5-5.");
-      expect(await stage.entry()).not.toHaveProperty("modelOverride");
-      expect(await stage.entry()).not.toHaveProperty("providerOverride");
+      await using home = await createCommandHome({ config: CONFIG, engine: "model" });
+      await home.type("/model minimax");
+      expect(await home.type(`/model ${wanted}`)).toBe("Model: anthropic/claude-haiku-5-5.");
+      expect(await home.entry()).not.toHaveProperty("modelOverride");
+      expect(await home.entry()).not.toHaveProperty("providerOverride");
     },
   );
 
   it("accepts an unlisted model of a known provider, with a warning", async () => {
-    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
-    expect(await stage.type("/model openai/gpt-x")).toBe(
+    await using home = await createCommandHome({ config: CONFIG, engine: "model" });
+    expect(await home.type("/model openai/gpt-x")).toBe(
       "Model: openai/gpt-x (chosen for this session). The configuration does not list it; the next answer shows whether it works.",
     );
-    expect(await stage.entry()).toMatchObject({ providerOverride: "openai", modelOverride: "gpt-x" });
+    expect(await home.entry()).toMatchObject({ providerOverride: "openai", modelOverride: "gpt-x" });
   });
 
   it("warns that the echo engine uses no model", async () => {
-    await using stage = await createCommandHome({ config: CONFIG });
-    expect(await stage.type("/model minimax")).toContain("The echo engine answers here and uses no model");
+    await using home = await createCommandHome({ config: CONFIG });
+    expect(await home.type("/model minimax")).toContain("The echo engine answers here and uses no model");
   });
 
   it.each([
@@ -71,17 +71,17 @@ describe("/model", () => {
     ["minimax summarize this", "No model is called"],
     [`${"x".repeat(500_000)}/y`, 'No model is called "xxxxxxxxxxxxxxxxxxxx…".'],
   ])("refuses %.40s and helps", async (wanted, help) => {
-    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
-    await stage.say("one");
-    const before = await stage.entry();
-    expect(await stage.type(`/model ${wanted}`)).toContain(help);
-    expect(await stage.entry()).toEqual(before);
+    await using home = await createCommandHome({ config: CONFIG, engine: "model" });
+    await home.say("one");
+    const before = await home.entry();
+    expect(await home.type(`/model ${wanted}`)).toContain(help);
+    expect(await home.entry()).toEqual(before);
   });
 
   it("accepts Claude Code's short names", async () => {
-    await using stage = await createCommandHome({ engine: "claude-code" });
-    expect(await stage.type("/model")).toContain("Model: the engine's own.");
-    await stage.type("/model opus");
-    expect(await stage.entry()).toMatchObject({ providerOverride: "anthropic", modelOverride: "opus" });
+    await using home = await createCommandHome({ engine: "claude-code" });
+    expect(await home.type("/model")).toContain("Model: the engine's own.");
+    await home.type("/model opus");
+    expect(await home.entry()).toMatchObject({ providerOverride: "anthropic", modelOverride: "opus" });
   });
 });

@@ -7,81 +7,81 @@ const GROUP = { Provider: "telegram", Surface: "telegram", From: "telegram:group
 
 describe("levels", () => {
   it("are set, shown and removed", async () => {
-    await using stage = await createCommandHome();
-    await stage.say("one");
-    expect(await stage.type("/think")).toContain("Thinking: model default.");
-    expect(await stage.type("/think HIGH")).toBe("Thinking: high.");
-    expect(await stage.entry()).toMatchObject({ thinkingLevel: "high" });
-    expect(await stage.type("/think")).toMatch(/^Thinking: high\.\n.*off\|minimal\|low\|medium\|high\|xhigh/);
-    await stage.type("/think default");
-    expect(await stage.entry()).not.toHaveProperty("thinkingLevel");
+    await using home = await createCommandHome();
+    await home.say("one");
+    expect(await home.type("/think")).toContain("Thinking: model default.");
+    expect(await home.type("/think HIGH")).toBe("Thinking: high.");
+    expect(await home.entry()).toMatchObject({ thinkingLevel: "high" });
+    expect(await home.type("/think")).toMatch(/^Thinking: high\.\n.*off\|minimal\|low\|medium\|high\|xhigh/);
+    await home.type("/think default");
+    expect(await home.entry()).not.toHaveProperty("thinkingLevel");
 
-    expect(await stage.type("/verbose on")).toBe("Verbose: on.");
-    expect(await stage.entry()).toMatchObject({ verboseLevel: "on" });
-    expect(await stage.type("/verbose off")).toBe("Verbose: off.");
-    expect(await stage.entry()).toMatchObject({ verboseLevel: "off" });
+    expect(await home.type("/verbose on")).toBe("Verbose: on.");
+    expect(await home.entry()).toMatchObject({ verboseLevel: "on" });
+    expect(await home.type("/verbose off")).toBe("Verbose: off.");
+    expect(await home.entry()).toMatchObject({ verboseLevel: "off" });
   });
 
   it("open a session when they come first", async () => {
-    await using stage = await createCommandHome();
-    await stage.type("/think low");
-    const begun = await stage.entry();
+    await using home = await createCommandHome();
+    await home.type("/think low");
+    const begun = await home.entry();
     expect(begun).toMatchObject({ thinkingLevel: "low" });
-    expect((await stage.say("one")).sessionId).toBe(begun?.sessionId);
+    expect((await home.say("one")).sessionId).toBe(begun?.sessionId);
   });
 
   it.each(["/think hgih", "/think constructor", "/think high low", "/verbose \u001b[2J"])("refuse %j", async (text) => {
-    await using stage = await createCommandHome();
-    const before = await stage.say("one");
-    const answer = await stage.type(text);
+    await using home = await createCommandHome();
+    const before = await home.say("one");
+    const answer = await home.type(text);
     expect(answer).toContain("does not know");
     expect(answer).not.toContain("\u001b");
-    expect(await stage.entry()).toEqual(before);
+    expect(await home.entry()).toEqual(before);
   });
 
   it("suggest the nearest word", async () => {
-    await using stage = await createCommandHome();
-    expect(await stage.type("/think hgih")).toContain("Did you mean /think high?");
+    await using home = await createCommandHome();
+    expect(await home.type("/think hgih")).toContain("Did you mean /think high?");
   });
 });
 
 describe("answering", () => {
   it("is switched off, on, and reset to the configuration", async () => {
     const session = { sendPolicy: { default: "deny" as const } };
-    await using stage = await createCommandHome();
-    Object.assign(stage.parts.config, { session: { ...stage.parts.config.session, ...session } });
-    expect(await stage.type("/send")).toContain("off (as configured)");
-    expect(await stage.type("/send on")).toBe("Answers here: on.");
-    expect(await stage.entry()).toMatchObject({ sendPolicy: "allow" });
-    expect(await stage.type("/send off")).toBe("Answers here: off.");
-    expect(await stage.entry()).toMatchObject({ sendPolicy: "deny" });
-    expect(await stage.type("/send inherit")).toBe("Answers here: off (as configured).");
-    expect(await stage.entry()).not.toHaveProperty("sendPolicy");
+    await using home = await createCommandHome();
+    Object.assign(home.parts.config, { session: { ...home.parts.config.session, ...session } });
+    expect(await home.type("/send")).toContain("off (as configured)");
+    expect(await home.type("/send on")).toBe("Answers here: on.");
+    expect(await home.entry()).toMatchObject({ sendPolicy: "allow" });
+    expect(await home.type("/send off")).toBe("Answers here: off.");
+    expect(await home.entry()).toMatchObject({ sendPolicy: "deny" });
+    expect(await home.type("/send inherit")).toBe("Answers here: off (as configured).");
+    expect(await home.entry()).not.toHaveProperty("sendPolicy");
   });
 
   it("in a group is for mentions or for everything, and refused elsewhere", async () => {
-    await using stage = await createCommandHome();
-    expect(await stage.type("/activation always")).toContain("/activation is for groups.");
-    expect(await stage.entry()).toBeUndefined();
-    expect(await stage.type("/activation", { ctx: GROUP })).toContain("when I am mentioned");
-    expect(await stage.type("/activation always", { ctx: GROUP })).toContain("every message");
-    expect(await stage.entry()).toMatchObject({ groupActivation: "always", chatType: "group" });
+    await using home = await createCommandHome();
+    expect(await home.type("/activation always")).toContain("/activation is for groups.");
+    expect(await home.entry()).toBeUndefined();
+    expect(await home.type("/activation", { ctx: GROUP })).toContain("when I am mentioned");
+    expect(await home.type("/activation always", { ctx: GROUP })).toContain("every message");
+    expect(await home.entry()).toMatchObject({ groupActivation: "always", chatType: "group" });
   });
 });
 
 describe("/queue", () => {
   it("shows, changes, and resets the settings", async () => {
-    await using stage = await createCommandHome();
-    expect(await stage.type("/queue")).toContain("Queue: followup (each message waits for its turn). At most 20 wait;");
-    expect(await stage.type("/queue collect debounce:2s cap:10 drop:old")).toBe(
+    await using home = await createCommandHome();
+    expect(await home.type("/queue")).toContain("Queue: followup (each message waits for its turn). At most 20 wait;");
+    expect(await home.type("/queue collect debounce:2s cap:10 drop:old")).toBe(
       "Queue: collect (messages are answered together after 2000 ms without a new one). At most 10 wait; then the oldest is dropped.",
     );
     const set = { queueMode: "collect", queueDebounceMs: 2000, queueCap: 10, queueDrop: "old" };
-    expect(await stage.entry()).toMatchObject(set);
-    await stage.type("/queue debounce=0");
-    expect(await stage.entry()).toMatchObject({ ...set, queueDebounceMs: 0 });
-    await stage.type("/queue default");
-    for (const field of Object.keys(set)) expect(await stage.entry()).not.toHaveProperty(field);
+    expect(await home.entry()).toMatchObject(set);
+    await home.type("/queue debounce=0");
+    expect(await home.entry()).toMatchObject({ ...set, queueDebounceMs: 0 });
+    await home.type("/queue default");
+    for (const field of Object.keys(set)) expect(await home.entry()).not.toHaveProperty(field);
   });
 
   it.each([
@@ -92,45 +92,45 @@ describe("/queue", () => {
     ["/queue constructor:1", "does not know"],
     ["/queue cap:1e3", "cap: 1 to 1000 messages"],
   ])("changes nothing when it does not understand all of %j", async (text, answer) => {
-    await using stage = await createCommandHome();
-    const before = await stage.say("one");
-    expect(await stage.type(text)).toContain(answer);
-    expect(await stage.entry()).toEqual(before);
+    await using home = await createCommandHome();
+    const before = await home.say("one");
+    expect(await home.type(text)).toContain(answer);
+    expect(await home.entry()).toEqual(before);
   });
 });
 
 describe("/label", () => {
   it("sets and removes the label", async () => {
-    await using stage = await createCommandHome();
-    expect(await stage.type("/label garden")).toBe('This session is now called "garden".');
-    expect(await stage.entry()).toMatchObject({ label: "garden" });
-    expect(await stage.type("/label")).toBe("The label was removed.");
-    expect(await stage.entry()).not.toHaveProperty("label");
+    await using home = await createCommandHome();
+    expect(await home.type("/label garden")).toBe('This session is now called "garden".');
+    expect(await home.entry()).toMatchObject({ label: "garden" });
+    expect(await home.type("/label")).toBe("The label was removed.");
+    expect(await home.entry()).not.toHaveProperty("label");
   });
 
   it("says why a label is refused", async () => {
-    await using stage = await createCommandHome();
-    expect(await stage.type(`/label ${"x".repeat(65)}`)).toContain("too long (max 64)");
-    expect(await stage.type("/label [[reply_to:1]][x](http://y)")).toBe(
+    await using home = await createCommandHome();
+    expect(await home.type(`/label ${"x".repeat(65)}`)).toContain("too long (max 64)");
+    expect(await home.type("/label [[reply_to:1]][x](http://y)")).toBe(
       'This session is now called "[ [reply_to:1]][x] (http://y)".',
     );
   });
 });
 
 it("writes nothing once the lease is lost", async () => {
-  await using stage = await createCommandHome();
-  await stage.say("one");
-  const { agent } = stage;
+  await using home = await createCommandHome();
+  await home.say("one");
+  const { agent } = home;
   const held = await agent.store.leases.acquire("agent:main:cli:dm:ada", { ttlMs: 10 });
-  stage.clock.advance(60_000);
+  home.clock.advance(60_000);
   if (!held.acquired) throw new Error("the session was taken");
-  const another = await stage.another();
+  const another = await home.another();
   await another.store.leases.acquire("agent:main:cli:dm:ada", { ttlMs: 60_000 });
 
   const found = createChatCommands({ compact: compactNow }).find("/think high");
   const stale = { lease: held.lease, fence: async () => {}, signal: new AbortController().signal };
   const running = found?.command.run({
-    parts: stage.parts,
+    parts: home.parts,
     sessionKey: "agent:main:cli:dm:ada",
     ctx: { CommandAuthorized: true },
     argument: found.argument,
@@ -139,5 +139,5 @@ it("writes nothing once the lease is lost", async () => {
     signal: stale.signal,
   });
   await expect(running).rejects.toMatchObject({ kind: "fenced" });
-  expect(await stage.entry()).not.toHaveProperty("thinkingLevel");
+  expect(await home.entry()).not.toHaveProperty("thinkingLevel");
 });

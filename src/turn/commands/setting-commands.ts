@@ -102,10 +102,7 @@ export const activationCommand = settingCommand({
     isGroup(request, entry) ? undefined : "/activation is for groups. In a direct chat, every message is answered.",
 });
 
-export function activationOf(
-  { parts }: Pick<CommandRequest, "parts">,
-  entry: SessionEntry | undefined,
-): "mention" | "always" {
+export function activationOf({ parts }: Pick<CommandRequest, "parts">, entry: SessionEntry | undefined) {
   return entry?.groupActivation ?? parts.config.groups.activation;
 }
 
@@ -167,7 +164,6 @@ const DROP_MEANINGS: Record<QueueConfig["drop"], string> = {
   summarize: "the oldest are dropped and summarized in a line each",
 };
 
-/** The change that a word asks for. Undefined for an unknown word. */
 function readWord(word: string): SessionPatch | undefined {
   if (word === "default" || word === "reset") {
     return { queueMode: null, queueDebounceMs: null, queueCap: null, queueDrop: null };

@@ -5,15 +5,15 @@ import { localTime } from "../../base/clock.ts";
 import { type CommandHome, KEY, createCommandHome } from "../../../test/support/command-home.ts";
 import { shortCount } from "./command.ts";
 
-async function rows(stage: CommandHome, options?: Parameters<CommandHome["type"]>[1]): Promise<Map<string, string>> {
-  const lines = ((await stage.type("/status", options)) ?? "").split("\n");
+async function rows(home: CommandHome, options?: Parameters<CommandHome["type"]>[1]): Promise<Map<string, string>> {
+  const lines = ((await home.type("/status", options)) ?? "").split("\n");
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ")).trim()]));
 }
 
 describe("/status", () => {
   it("shows a session without messages", async () => {
-    await using stage = await createCommandHome();
-    expect(Object.fromEntries(await rows(stage))).toEqual({
+    await using home = await createCommandHome();
+    expect(Object.fromEntries(await rows(home))).toEqual({
       session: KEY,
       window: "none: no message yet",
       engine: "echo",
@@ -24,22 +24,22 @@ describe("/status", () => {
       queue: "0 messages waiting; followup, cap 20, drop summarize",
       running: "nothing",
     });
-    expect(await stage.entry()).toBeUndefined();
+    expect(await home.entry()).toBeUndefined();
   });
 
   it("shows the session", async () => {
-    await using stage = await createCommandHome({
+    await using home = await createCommandHome({
       config: { agents: { main: { model: "anthropic/claude-haiku-5-5" } } },
     });
-    await stage.say("one");
-    const { sessionId } = await stage.say("/new two");
-    await stage.type("/label my \u001b[31mgarden");
-    await stage.type("/think high");
-    await stage.agent.store.update(KEY, (entry) => entry && { ...entry, totalTokens: 12_400, compactionCount: 2 });
-    const runningSince = stage.clock.now() - 5000;
-    const status = await rows(stage, { lane: { state: () => ({ queued: 2, runningSince }) } });
+    await home.say("one");
+    const { sessionId } = await home.say("/new two");
+    await home.type("/label my \u001b[31mgarden");
+    await home.type("/think high");
+    await home.agent.store.update(KEY, (entry) => entry && { ...entry, totalTokens: 12_400, compactionCount: 2 });
+    const runningSince = home.clock.now() - 5000;
+    const status = await rows(home, { lane: { state: () => ({ queued: 2, runningSince }) } });
     expect(status.get("session")).toBe(`${KEY}  "my \\u001b[31mgarden"`);
-    expect(status.get("window")).toBe(`number 2 (${sessionId}), since ${localTime(stage.clock.now())}`);
+    expect(status.get("window")).toBe(`number 2 (${sessionId}), since ${localTime(home.clock.now())}`);
     expect(status.get("context")).toBe("12k of 200k (6%), 2 compactions");
     expect(status.get("thinking")).toBe("high");
     expect(status.get("queue")).toMatch(/^2 messages waiting; /);
@@ -49,21 +49,21 @@ describe("/status", () => {
   });
 
   it("shows the cost of the window, and that the last answer was stopped", async () => {
-    await using stage = await createCommandHome();
-    const { sessionFile = "" } = await stage.say("one");
+    await using home = await createCommandHome();
+    const { sessionFile = "" } = await home.say("one");
     await using log = await openTranscriptLog({ path: sessionFile });
     await log.append([priced(0.25), priced(0.5)]);
-    await stage.type("/stop", { lane: { stop: async () => ({ aborted: true, dropped: 0 }) } });
-    const status = await rows(stage);
+    await home.type("/stop", { lane: { stop: async () => ({ aborted: true, dropped: 0 }) } });
+    const status = await rows(home);
     expect(status.get("cost")).toBe("$0.75 in this window");
     expect(status.get("running")).toBe("nothing; the last answer was stopped");
     expect(status.get("context")).toBe("0 of an assumed 33k (0%), 0 compactions");
   });
 
   it("is a list of lines in a messenger, with the activation of a group", async () => {
-    await using stage = await createCommandHome();
+    await using home = await createCommandHome();
     const ctx = { Surface: "telegram", Provider: "telegram", From: "telegram:group:-100", ChatType: "group" };
-    const answer = await stage.type("/status", { ctx });
+    const answer = await home.type("/status", { ctx });
     expect(answer).toContain("\nengine: echo\nmodel: the engine's own\n");
     expect(answer).toContain("\nactivation: mention\n");
   });

@@ -54,12 +54,10 @@ async function windowLine({ parts, sessionKey }: CommandRequest, entry: SessionE
 async function fillRows(request: CommandRequest, entry: SessionEntry): Promise<Row[]> {
   const cost = await readWindowCost(transcriptPath(request.parts.agent, entry));
   const compactions = counted(entry.compactionCount ?? 0, "compaction");
-  return [
-    ["context", `${contextFill(request, entry)}, ${compactions}`],
-    ...(cost === undefined || cost.usd === 0
-      ? []
-      : [["cost", `${cost.complete ? "" : "more than "}${dollars(cost.usd)} in this window`] satisfies Row]),
-  ];
+  const context: Row = ["context", `${contextFill(request, entry)}, ${compactions}`];
+  if (cost === undefined || cost.usd === 0) return [context];
+  const dollars = cost.usd.toFixed(cost.usd < 0.01 ? 4 : 2);
+  return [context, ["cost", `${cost.complete ? "" : "more than "}$${dollars} in this window`]];
 }
 
 /** `12k of 200k (6%)`. */
@@ -70,10 +68,6 @@ function contextFill(request: CommandRequest, entry: SessionEntry): string {
   const size = known.source === "assumed" && reported > 0 ? reported : known.tokens;
   const assumed = known.source === "assumed" && reported === 0 ? "an assumed " : "";
   return `${shortCount(used)} of ${assumed}${shortCount(size)} (${Math.round((used / size) * 100)}%)`;
-}
-
-function dollars(usd: number): string {
-  return usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
 function settingRows(request: CommandRequest, entry: SessionEntry | undefined): Row[] {

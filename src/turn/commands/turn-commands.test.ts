@@ -9,17 +9,17 @@ describe("/stop", () => {
     [{ aborted: false, dropped: 2 }, "Nothing was running. 2 waiting messages dropped."],
     [{ aborted: false, dropped: 0 }, "Nothing is running."],
   ])("reports to %j what was stopped, and records it", async (stopped, answer) => {
-    await using stage = await createCommandHome();
-    await stage.say("one");
-    expect(await stage.type("/stop", { lane: { stop: async () => stopped } })).toBe(answer);
-    expect((await stage.entry())?.abortedLastRun).toBe(stopped.aborted);
+    await using home = await createCommandHome();
+    await home.say("one");
+    expect(await home.type("/stop", { lane: { stop: async () => stopped } })).toBe(answer);
+    expect((await home.entry())?.abortedLastRun).toBe(stopped.aborted);
   });
 
   it("stops a turn before the first message", async () => {
-    await using stage = await createCommandHome();
+    await using home = await createCommandHome();
     const lane = { stop: async () => ({ aborted: true, dropped: 0 }) };
-    expect(await stage.type("/stop", { lane })).toBe("Stopped.");
-    expect(await stage.entry()).toBeUndefined();
+    expect(await home.type("/stop", { lane })).toBe("Stopped.");
+    expect(await home.entry()).toBeUndefined();
   });
 });
 
@@ -31,27 +31,27 @@ describe("/compact", () => {
       requests.push(request);
       return { compacted: true, tokensBefore: 150_000, tokensAfter: 8400, entry: undefined };
     };
-    await using stage = await createCommandHome({ compact });
-    expect(await stage.type("/compact")).toBe("There is nothing to compact yet.");
+    await using home = await createCommandHome({ compact });
+    expect(await home.type("/compact")).toBe("There is nothing to compact yet.");
     expect(requests).toHaveLength(0);
-    await stage.say("one");
-    expect(await stage.type("/compact the names")).toBe("Compacted: 150k → 8.4k tokens.");
+    await home.say("one");
+    expect(await home.type("/compact the names")).toBe("Compacted: 150k → 8.4k tokens.");
     expect(requests[0]).toMatchObject({ sessionKey: KEY, instructions: "the names" });
-    await stage.type("/compact");
+    await home.type("/compact");
     expect(requests[1]?.instructions).toBeUndefined();
   });
 
   it("says why nothing was compacted", async () => {
     const reason = "The engine \u001b[31mx shortens by itself.";
-    await using stage = await createCommandHome({ compact: async () => ({ compacted: false, reason }) });
-    await stage.say("one");
-    expect(await stage.type("/compact")).toBe("The engine \\u001b[31mx shortens by itself.");
+    await using home = await createCommandHome({ compact: async () => ({ compacted: false, reason }) });
+    await home.say("one");
+    expect(await home.type("/compact")).toBe("The engine \\u001b[31mx shortens by itself.");
   });
 
   it("throws a failure that is not the person's mistake", async () => {
     const failed = new Error("disk");
-    await using stage = await createCommandHome({ compact: async () => await Promise.reject(failed) });
-    await stage.say("one");
-    await expect(stage.type("/compact")).rejects.toBe(failed);
+    await using home = await createCommandHome({ compact: async () => await Promise.reject(failed) });
+    await home.say("one");
+    await expect(home.type("/compact")).rejects.toBe(failed);
   });
 });

@@ -89,14 +89,8 @@ async function describeAll({ parts }: CommandRequest, windows: readonly Numbered
   return await Promise.all(windows.map(async (window) => await describeWindow(parts.agent, window)));
 }
 
-/**
- * The window that this command opened before a crash. Going back moves a window to the end of the list, so
- * that the same number now means another window.
- */
-async function goneBackTo(
-  request: CommandRequest,
-  windows: readonly NumberedWindow[],
-): Promise<NumberedWindow | undefined> {
+/** The window that this command opened before a crash. Its number has changed since then. */
+async function goneBackTo(request: CommandRequest, windows: readonly NumberedWindow[]) {
   const entry = request.turnId === undefined ? undefined : await currentEntry(request);
   if (entry === undefined || entry.openedByTurn !== request.turnId) return undefined;
   return windows.find(({ window }) => window.sessionId === entry.sessionId);
@@ -140,7 +134,6 @@ function minute(at: number): string {
 
 const MIN_ID_LENGTH = 4;
 
-/** Finds a window by number, or by the unique start of its id. */
 function pickWindow(windows: readonly NumberedWindow[], wanted: string): NumberedWindow | undefined {
   if (/^\d{1,6}$/.test(wanted)) return windows[Number(wanted) - 1];
   if (wanted.length < MIN_ID_LENGTH) return undefined;

@@ -7,7 +7,7 @@ import {
 } from "../../../test/support/pipeline-home.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { judgeFailure } from "./send-item.ts";
+import { judgeFailure } from "./delivery.ts";
 import { deliveryLeaseKey } from "../../store/store-rules.ts";
 import type { OutboxDraft } from "../../store/queues.ts";
 
@@ -21,8 +21,8 @@ function draft(text: string, channel = "telegram", accountId = "default"): Outbo
   };
 }
 
-async function enqueue(world: PipelineHome, ...drafts: OutboxDraft[]): Promise<void> {
-  await (await world.store()).outbox.enqueue(KEY, drafts);
+async function enqueue(home: PipelineHome, ...drafts: OutboxDraft[]): Promise<void> {
+  await (await home.store()).outbox.enqueue(KEY, drafts);
 }
 
 const sentTexts = ({ channel }: PipelineHome) => channel.sent.map(({ text }) => text);
@@ -55,7 +55,7 @@ describe("delivery", () => {
       }
     };
     await enqueue(world, draft("a"), draft("b"));
-    await expect.poll(() => sentTexts(world), { timeout: 6000 }).toEqual(["a", "b"]);
+    await expect.poll(() => sentTexts(world)).toEqual(["a", "b"]);
     expect((tried[1] ?? 0) - (tried[0] ?? 0)).toBeGreaterThanOrEqual(1190);
     expect(eventsOf(world, "delivery.delayed")).toMatchObject([{ reason: "Slow down" }]);
     expect(world.pipeline.status().counts.mayRepeat).toBe(0);
@@ -88,7 +88,7 @@ describe("delivery", () => {
     };
     await enqueue(world, draft("a"));
     await (await world.store()).outbox.enqueue("agent:main:telegram:dm:2", [draft("other")]);
-    await expect.poll(() => sentTexts(world), { timeout: 6000 }).toEqual(["other", "a"]);
+    await expect.poll(() => sentTexts(world)).toEqual(["other", "a"]);
     expect(eventsOf(world, "delivery.started").at(-1)).toMatchObject({ mayRepeat: true });
     await expect.poll(() => world.pipeline.status().counts).toMatchObject({ delivered: 2, mayRepeat: 1 });
   });
@@ -100,7 +100,7 @@ describe("delivery", () => {
     world.channel.beforeSend = async () => await new Promise((resolve) => setTimeout(resolve, 200));
     await enqueue(world, draft("a"));
     const { outbox } = await world.store();
-    await expect.poll(async () => await outbox.routes(), { timeout: 6000 }).toEqual([]);
+    await expect.poll(async () => await outbox.routes()).toEqual([]);
     expect(sentTexts(world)).toEqual(["a"]);
   });
 

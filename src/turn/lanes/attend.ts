@@ -6,7 +6,6 @@
 import { TOO_LATE, within } from "../../base/async.ts";
 import type { HoldfastError } from "../../base/errors.ts";
 import type { QueueDrop } from "../../config/choices.ts";
-import type { Engine } from "../../engine/engine.ts";
 import type { HeldLease, TakenLease } from "../../session/lease.ts";
 import { buildInboundBody, saidBy, senderLabel } from "../body/body.ts";
 import type { LaneControl } from "../commands/command.ts";
@@ -43,7 +42,10 @@ async function attendOnce(lane: LaneContext, running: RunningStep, taken: TakenL
   if (settings.mode === "interrupt" && next.some(({ need }) => need.what === "turn")) {
     abortRunning(lane, turnInterrupted());
   }
-  if (settings.mode !== "steer" || !canSteer(lane.parts.engine, running.items)) return;
+  const [head] = running.items;
+  // A message must not join a turn that may be given up.
+  const canSteer = head?.need.what === "turn" && deathsOf(head.item) === 0;
+  if (settings.mode !== "steer" || lane.parts.engine.steer === undefined || !canSteer) return;
   const inOrder = queued.filter((item) => !isQuick(item) && !shed.includes(item));
   await steerTurn(lane, running, inOrder);
 }
@@ -54,15 +56,7 @@ export function abortRunning({ running }: LaneContext, reason: HoldfastError): b
   return true;
 }
 
-/** A message must not join a turn that may be given up. */
-function canSteer(engine: Engine, [head]: readonly WaitingItem[]): boolean {
-  return engine.steer !== undefined && head?.need.what === "turn" && deathsOf(head.item) === 0;
-}
-
-/**
- * Gives messages to the running turn, in order. They belong to the turn from then on and end with it. The
- * first message that cannot join, and all after it, wait for their own turns.
- */
+/** Gives messages to the running turn, with which they end. From the first that cannot join on, they wait. */
 async function steerTurn(lane: LaneContext, running: RunningStep, waiting: readonly WaitingItem[]): Promise<void> {
   const { lease } = running.held;
   const { inbox } = lane.parts.agent.store;
@@ -139,7 +133,6 @@ async function dropItems(
   return dropped.length;
 }
 
-/** How many dropped messages the agent is shown. */
 const MAX_SUMMARIZED = 10;
 const START_LENGTH = 80;
 

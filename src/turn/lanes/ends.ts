@@ -75,24 +75,21 @@ export function tellEnd({ pipeline }: LaneContext, items: readonly WaitingItem[]
   pipeline.events.emit({ type: "turn.ended", ...end });
 }
 
-/** Omits fields already on the item. */
-type KeptEnd = Omit<TurnEnd, "agentId" | "sessionKey" | "outcome">;
-
 /** Undefined for a message that has not ended. Without a stored answer, the end has no text. */
 function endOfItem(agentId: string, { id, key, state, note, ending }: InboxItem): TurnEnd | undefined {
   if (state !== "done" && state !== "dropped") return undefined;
   const noted = note === GIVEN_UP_NOTE ? "failed" : (OUTCOMES.find((outcome) => outcome === note) ?? "answered");
-  const kept: KeptEnd = isKeptEnd(ending) ? ending : { itemId: id, durationMs: 0 };
+  const kept = isKeptEnd(ending) ? ending : { itemId: id, durationMs: 0 };
   return { agentId, sessionKey: key, ...kept, outcome: state === "dropped" ? "dropped" : noted };
 }
 
 const OUTCOMES: readonly TurnOutcome[] = ["answered", "silent", "command", "noted", "aborted", "failed", "dropped"];
 
-function isKeptEnd(ending: unknown): ending is KeptEnd {
+/** Without the fields that the item has. */
+function isKeptEnd(ending: unknown): ending is Omit<TurnEnd, "agentId" | "sessionKey" | "outcome"> {
   return isRecord(ending) && typeof ending["itemId"] === "number" && typeof ending["durationMs"] === "number";
 }
 
-/** How many ends are remembered, for messages that arrive again. */
 const MAX_REMEMBERED = 500;
 const LOOK_MS = 3_000;
 /** Between the commit of an end and its report in this process. */
@@ -103,7 +100,7 @@ const TOLD_WITHIN_MS = 200;
  * once per turn that another process ended with a waiter here; `note` says why it was dropped.
  */
 export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, note: string | undefined) => void) {
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, { agentId: string; key: string; id: number } & PromiseWithResolvers<TurnEnd>>();
   /** Ends found in a store and not yet reported. */
   const foreign = new Map<string, ForeignEnd>();
   const remembered = new Map<string, TurnEnd>();
@@ -125,10 +122,8 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
 
   const remember = (name: string, end: TurnEnd): void => {
     remembered.set(name, end);
-    for (const oldest of remembered.keys()) {
-      if (remembered.size <= MAX_REMEMBERED) break;
-      remembered.delete(oldest);
-    }
+    const [oldest = ""] = remembered.keys();
+    if (remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
   };
 
   /** Several messages may have ended with one turn, which is reported once. */
@@ -149,16 +144,15 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
   };
 
   return {
-    wait: ({ agent: { agentId } }: AgentParts, item: InboxItem): Promise<TurnEnd> => {
+    wait: async ({ agent: { agentId } }: AgentParts, item: InboxItem): Promise<TurnEnd> => {
       const name = nameOf(agentId, item.id);
       const known = remembered.get(name) ?? endOfItem(agentId, item);
-      if (known !== undefined) return Promise.resolve(known);
-      const present = waiting.get(name);
-      if (present !== undefined) return present.promise;
-      const { promise, resolve } = Promise.withResolvers<TurnEnd>();
-      waiting.set(name, { agentId, key: item.key, id: item.id, promise, resolve });
+      if (known !== undefined) return known;
+      const { key, id } = item;
+      const waiter = waiting.get(name) ?? { agentId, key, id, ...Promise.withResolvers<TurnEnd>() };
+      waiting.set(name, waiter);
       if (!isStopped) looking ??= setInterval(look, LOOK_MS);
-      return promise;
+      return await waiter.promise;
     },
     tell: (agentId: string, itemIds: readonly number[], end: TurnEnd): void => {
       tellEarlier(end);
@@ -183,20 +177,11 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
         seen.timer = setTimeout(tellForeign, TOLD_WITHIN_MS, name, seen);
       }
     },
-    /** Stops the periodic check, and keeps nothing alive. */
     stop: (): void => {
       isStopped = true;
       stopLooking();
     },
   };
-}
-
-interface Waiting {
-  agentId: string;
-  key: string;
-  id: number;
-  promise: Promise<TurnEnd>;
-  resolve(end: TurnEnd): void;
 }
 
 interface ForeignEnd {

@@ -282,7 +282,7 @@ describe("two processes on one store", () => {
     const admitted = [];
     for (let n = 0; n < 20; n++) {
       const message = inbound(`${n}`, { id: `n${n}` });
-      admitted.push(...(await Promise.all(worlds.map((world) => world.pipeline.admit(message)))));
+      admitted.push(...(await Promise.all(worlds.map((home) => home.pipeline.admit(message)))));
     }
     const ends = await Promise.all(admitted.map(({ ended }) => ended));
     expect(new Set(ends.map(({ outcome }) => outcome))).toEqual(new Set(["answered"]));

@@ -42,7 +42,6 @@ export function createLanes(pipeline: PipelineContext) {
       // Only with a free slot: a lane that waits for one would read the inbox before the message is stored.
       if (!pipeline.slots.isContended()) open(parts, key);
     },
-    /** The session has pending messages. */
     serve: (parts: AgentParts, key: string) => {
       const known = lanes.get(nameOf(parts.agent.agentId, key));
       if (known === undefined) open(parts, key);
@@ -76,16 +75,13 @@ function nameOf(agentId: string, key: string): string {
 }
 
 function runningOf({ parts, key, running }: LaneContext): PipelineStatus["running"] {
-  const { agentId } = parts.agent;
   const last = running?.items.at(-1);
-  return last === undefined || running === undefined
-    ? []
-    : [{ agentId, sessionKey: key, itemId: last.item.id, startedAt: running.startedAt }];
+  if (last === undefined || running === undefined) return [];
+  return [{ agentId: parts.agent.agentId, sessionKey: key, itemId: last.item.id, startedAt: running.startedAt }];
 }
 
 type Lane = ReturnType<typeof createLane>;
 
-/** What to do before the next look. */
 type Next = "again" | "end" | Wait;
 
 const HOLDER_PAUSES = { firstMs: 50, maxMs: 2000 };
@@ -215,7 +211,6 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
     return await step;
   };
 
-  /** Releases everything before the lane waits or ends. */
   const release = async (next: Next, { keepTicket = false } = {}): Promise<Next> => {
     if (!keepTicket) leaveSlot();
     await Promise.all(lane.quickWork);
@@ -230,13 +225,13 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
   };
 
   /** Resolves to true when the lane must end. */
-  const recover = async (error: unknown): Promise<boolean> => {
+  const recover = async (failure: unknown): Promise<boolean> => {
     leaveSlot();
-    if (isFenced(error) || isStoreClosed(error)) {
+    if (isFenced(failure) || isStoreClosed(failure)) {
       lane.taken?.forget();
       lane.taken = undefined;
     }
-    if (isStoreClosed(error)) return true;
+    if (isStoreClosed(failure)) return true;
     lane.failures += 1;
     try {
       await release("again");
@@ -244,22 +239,14 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
       pipeline.logger.warn("Could not release the lease; it is kept", { key, error: refused });
     }
     if (lane.isDraining) return true;
-    await lane.pause(lane.failures, error, await firstPending());
+    // Usually the store that cannot be read is the failure that is being reported.
+    const [first] = await agent.store.inbox.pending(key).catch(() => []);
+    await lane.pause(lane.failures, failure, first?.id);
     return false;
-  };
-
-  const firstPending = async (): Promise<number | undefined> => {
-    try {
-      return (await agent.store.inbox.pending(key))[0]?.id;
-    } catch {
-      // Usually the store that cannot be read is the failure that is being reported.
-      return undefined;
-    }
   };
 
   return {
     context: lane,
-    /** A message for the session was admitted. */
     wake: (): void => {
       if (!hasLooked) {
         wakesBefore += 1;
@@ -279,7 +266,6 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
       }
       if (heldByOthers > 0) bell.ring();
     },
-    /** Starts nothing more. */
     drain: (): void => {
       lane.isDraining = true;
       bell.ring();

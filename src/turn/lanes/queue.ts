@@ -14,7 +14,6 @@ import type { LaneContext, Need, PipelineContext, WaitingItem } from "../context
 import type { InboxPayload } from "../pipeline.ts";
 import { type InboxItem, type Lease, isApart } from "../../store/queues.ts";
 
-/** Reads the session's inbox and plans what the lane does next. */
 export async function look(lane: LaneContext) {
   const { pipeline, parts, key } = lane;
   const { store } = parts.agent;
@@ -30,19 +29,15 @@ export async function look(lane: LaneContext) {
   lane.waiting = left.length;
   return {
     settings,
-    /** In order of admission. */
     queued,
     /** How many messages have not ended, in any process. */
     pending: pending.length,
     /** Running, but not in this lane. */
     orphans,
-    /** Handled at once, without a turn. */
     quick: queued.filter(isQuick),
-    /** Dropped because the queue is full. */
     shed,
     /** The messages of the next turn. Empty when none waits for a turn. */
     next,
-    /** The earliest start of the next turn (ms). */
     notBefore,
   };
 }
@@ -113,7 +108,6 @@ function chooseShed(inOrder: readonly WaitingItem[], settings: QueueConfig, isRu
   return settings.drop === "new" ? candidates.slice(-tooMany) : candidates.slice(0, tooMany);
 }
 
-/** One message, or all that can share a turn if the mode collects them. */
 function chooseNext(left: readonly WaitingItem[], { mode }: QueueConfig): WaitingItem[] {
   const [head] = left;
   if (head === undefined) return [];
@@ -176,11 +170,7 @@ export function areClaimed(items: readonly WaitingItem[]): boolean {
   return items.every(({ item }) => item.state === "running");
 }
 
-export async function claimItems(
-  { parts }: LaneContext,
-  lease: Lease,
-  next: readonly WaitingItem[],
-): Promise<WaitingItem[]> {
+export async function claimItems({ parts }: LaneContext, lease: Lease, next: readonly WaitingItem[]) {
   if (areClaimed(next)) return [...next];
   const ids = next.map(({ item }) => item.id);
   const [head] = next;

@@ -141,12 +141,7 @@ async function giveUp(lane: LaneContext, request: TurnRequest, head: WaitingItem
 }
 
 /** Writes the message and the reason into the transcript. If that fails too, the sender still gets the reason. */
-async function recordFailure(
-  lane: LaneContext,
-  request: TurnRequest,
-  head: WaitingItem,
-  error: unknown,
-): Promise<StepResult> {
+async function recordFailure(lane: LaneContext, request: TurnRequest, head: WaitingItem, error: unknown) {
   if (head.need.what === "command") return failedStep(error);
   try {
     return toStepResult(await giveUpTurn(request, error));
@@ -232,7 +227,6 @@ async function commitEnd(
   lane.taken = undefined;
 }
 
-/** Platforms show the typing indicator for about five seconds. */
 const TYPING_EVERY_MS = 4_000;
 /** Quick answers need no indicator. */
 const TYPING_AFTER_MS = 300;

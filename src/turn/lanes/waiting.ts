@@ -11,11 +11,6 @@
 export type Slots = ReturnType<typeof createSlots>;
 export type SlotTicket = ReturnType<Slots["request"]>;
 
-export interface Alone {
-  /** How many processes died while it ran. */
-  deaths: number;
-}
-
 export function createSlots({ total, perAgent }: { total: number; perAgent: (agentId: string) => number }) {
   const running = new Map<string, number>();
   const lines = new Map<string, Set<Waiting>>();
@@ -46,7 +41,7 @@ export function createSlots({ total, perAgent }: { total: number; perAgent: (age
 
   return {
     /** Granted at once if a slot is free. With `alone`, only while no other turn runs. */
-    request: (agentId: string, alone?: Alone) => {
+    request: (agentId: string, alone?: { deaths: number }) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       let state: "waiting" | "granted" | "released" = "waiting";
       const waiting: Waiting = {
@@ -67,7 +62,6 @@ export function createSlots({ total, perAgent }: { total: number; perAgent: (age
           return state === "granted";
         },
         granted: promise,
-        /** Returns the slot, or leaves the line. */
         release: (): void => {
           if (state === "waiting") leave(lines, waiting);
           if (state === "granted") {
@@ -86,15 +80,12 @@ export function createSlots({ total, perAgent }: { total: number; perAgent: (age
 interface Waiting {
   agentId: string;
   number: number;
-  alone: Alone | undefined;
+  alone: { deaths: number } | undefined;
   grant(): void;
 }
 
 /** Of the heads of all lines: the one whose agent has the lowest load, then the oldest request. */
-function firstOf(
-  lines: ReadonlyMap<string, ReadonlySet<Waiting>>,
-  loadOf: (agentId: string) => number | undefined,
-): Waiting | undefined {
+function firstOf(lines: ReadonlyMap<string, ReadonlySet<Waiting>>, loadOf: (agentId: string) => number | undefined) {
   let best: { waiting: Waiting; load: number } | undefined;
   for (const [agentId, line] of lines) {
     const load = loadOf(agentId);
@@ -110,11 +101,8 @@ function firstOf(
 function headOf(line: ReadonlySet<Waiting>): Waiting | undefined {
   const [head] = line;
   if (head?.alone === undefined) return head;
-  let best = head;
-  for (const waiting of line) {
-    if (waiting.alone !== undefined && waiting.alone.deaths < (best.alone?.deaths ?? 0)) best = waiting;
-  }
-  return best;
+  const alone = [...line].filter((waiting) => waiting.alone !== undefined);
+  return alone.reduce((best, one) => ((one.alone?.deaths ?? 0) < (best.alone?.deaths ?? 0) ? one : best));
 }
 
 function leave(lines: Map<string, Set<Waiting>>, waiting: Waiting): void {

@@ -3,11 +3,10 @@
  * `[[reply_to:<id>]]`, `[[audio_as_voice]]`, and lines that begin with `MEDIA: <url or path>`. Inside fenced
  * code, and tags between backticks, they are text: that is how an agent explains them.
  */
-import { fenceAround, findFences } from "./fences.ts";
+import { fenceAround, findFences } from "./split-text.ts";
 import { SILENT_REPLY_TOKEN, isSilentReplyText } from "./tokens.ts";
 
 export interface ReplyDirectives {
-  /** The text for the person; empty for a silent answer. */
   text: string;
   mediaUrl?: string | undefined;
   mediaUrls?: string[] | undefined;
@@ -41,7 +40,6 @@ export function parseReplyDirectives(
 }
 
 export interface InlineDirectiveOptions {
-  /** The message that `[[reply_to_current]]` means. Without it, `replyToCurrent` is still reported. */
   currentMessageId?: string | undefined;
   /** False keeps `[[audio_as_voice]]` in the text. */
   stripAudioTag?: boolean | undefined;
@@ -165,11 +163,9 @@ function splitMediaLines(text: string): { text: string; media: string[] } {
 
 interface MediaLine {
   refs: string[];
-  /** The text after them. */
   rest: string;
 }
 
-/** Undefined when the line is text. */
 function readMediaLine(line: string): MediaLine | undefined {
   const [, token, target = ""] = MEDIA_LINE.exec(line.trimEnd()) ?? [];
   const found = readTarget(target.trim());

@@ -10,7 +10,7 @@ describe("resolveMedia", () => {
     await using folder = await workspaceWithNeighbour();
     const workspace = folder.join("linked");
     for (const ref of ["./out/a.png", "out/a.png", " out/a.png ", "alias.png", "a%2e%2eb.png"]) {
-      await expect(resolveMedia(workspace, ref)).resolves.toMatchObject({ kind: "file", bytes: 3 });
+      await expect(resolveMedia(workspace, ref)).resolves.toMatchObject({ kind: "file" });
     }
     const { path } = (await resolveMedia(workspace, "alias.png")) as { path: string };
     expect(path.endsWith("/work/out/a.png")).toBe(true);

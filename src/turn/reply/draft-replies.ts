@@ -7,9 +7,8 @@
  * tricked by a stranger's text, so a path is checked twice: by its form when the answer is read, and by the real path
  * here.
  */
-import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { basename, isAbsolute, join, relative, sep } from "node:path";
+import { basename, join } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import type { ChannelCapabilities, OutboundMedia, OutboundMessage } from "../../channels/channel.ts";
 import { type MessageContext, normalizeChatType } from "../../keys/message-context.ts";
@@ -19,6 +18,7 @@ import { type ReplyPayload, payloadMedia } from "./payloads.ts";
 import { splitReplyText } from "./split-text.ts";
 import { failureText } from "../turn-errors.ts";
 import { printableLine } from "../../base/text.ts";
+import { isInside } from "../../base/files.ts";
 import { inboundRoutePatch } from "../../session/entry.ts";
 import type { DeliveryTarget, OutboxDraft } from "../../store/queues.ts";
 
@@ -43,10 +43,7 @@ export async function draftReplies(request: DraftRequest): Promise<OutboxDraft[]
   }));
 }
 
-async function draftPayload(
-  payload: ReplyPayload,
-  { capabilities, workspace }: DraftRequest,
-): Promise<OutboxPayload[]> {
+async function draftPayload(payload: ReplyPayload, { capabilities, workspace }: DraftRequest) {
   const { media, remarks } = await attach(payloadMedia(payload), capabilities, workspace);
   const texts = [payload.text ?? "", remarks.join("\n")];
   const pieces = texts.flatMap((text) => splitReplyText(text, capabilities.textLimit));
@@ -61,56 +58,33 @@ async function draftPayload(
   return [{ ...first, replyToId: payload.replyToId }, ...rest];
 }
 
-interface Attached {
-  media: OutboundMedia[];
-  /** Texts for the person in place of files. */
-  remarks: string[];
-}
-
-async function attach(
-  refs: readonly string[],
-  { media: takesFiles }: ChannelCapabilities,
-  workspace: string,
-): Promise<Attached> {
-  const attached: Attached = { media: [], remarks: [] };
+async function attach(refs: readonly string[], { media: takesFiles }: ChannelCapabilities, workspace: string) {
+  const media: OutboundMedia[] = [];
+  const remarks: string[] = [];
   for (const ref of refs) {
     try {
       const found = await resolveMedia(workspace, ref);
-      if (takesFiles) attached.media.push(found.kind === "url" ? found : { kind: "file", path: found.path });
-      else attached.remarks.push(found.kind === "url" ? found.url : notAttached(found.path));
+      if (takesFiles) media.push(found);
+      else if (found.kind === "url") remarks.push(found.url);
+      else remarks.push(`${basename(found.path)} is in the agent's workspace; this channel cannot send files.`);
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
-      attached.remarks.push(failureText(new HoldfastError(error.kind, error.code, error.message)));
+      remarks.push(failureText(new HoldfastError(error.kind, error.code, error.message)));
     }
   }
-  return attached;
-}
-
-function notAttached(path: string): string {
-  return `${basename(path)} is in the agent's workspace; this channel cannot send files.`;
+  return { media, remarks };
 }
 
 /** Where the answer to a message goes: from the message, completed by the entry. Undefined: no recipient. */
 export function replyTarget(ctx: MessageContext, entry: SessionEntry | undefined): DeliveryTarget | undefined {
   const route = inboundRoutePatch(ctx, entry).deliveryContext;
   if (route?.channel === undefined || route.to === undefined) return undefined;
-  const chatType = normalizeChatType(ctx.ChatType) ?? entry?.chatType;
-  return {
-    channel: route.channel,
-    accountId: route.accountId ?? "default",
-    to: route.to,
-    chatType,
-    threadId: route.threadId,
-  };
+  const { channel, to, accountId = "default", threadId } = route;
+  return { channel, accountId, to, chatType: normalizeChatType(ctx.ChatType) ?? entry?.chatType, threadId };
 }
 
-export type ResolvedMedia =
-  | { kind: "url"; url: string }
-  /** The real path, without symlinks. */
-  | { kind: "file"; path: string; bytes: number };
-
-/** Throws `media-refused` (forbidden) or `media-missing` (not-found). Downloads nothing. */
-export async function resolveMedia(workspace: string, ref: string): Promise<ResolvedMedia> {
+/** Throws `media-refused` (forbidden) or `media-missing` (not-found). Downloads nothing, and resolves links. */
+export async function resolveMedia(workspace: string, ref: string): Promise<OutboundMedia> {
   const wanted = ref.trim();
   if (isWebUrl(wanted)) return { kind: "url", url: new URL(wanted).href };
   if (!isWorkspacePath(wanted)) throw refused(ref, "it is neither an http(s) URL nor a path inside the workspace");
@@ -118,34 +92,20 @@ export async function resolveMedia(workspace: string, ref: string): Promise<Reso
   const root = await realpath(workspace).catch((error: unknown) => {
     throw fileError(error, "open workspace", workspace);
   });
-  const path = await realPathOf(join(root, wanted), ref);
-  // Compared with the real root, against symlinks and folders with similar names.
-  const inside = relative(root, path);
-  if (inside === "" || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
-    throw refused(ref, "a link points outside the workspace");
-  }
-  const facts = await statFile(path, ref);
-  if (!facts.isFile()) throw refused(ref, "it is not a regular file");
-  return { kind: "file", path, bytes: facts.size };
-}
-
-async function realPathOf(path: string, ref: string): Promise<string> {
+  const named = join(root, wanted);
   try {
-    return await realpath(path);
+    const path = await realpath(named);
+    // Compared with the real root, against symlinks and folders with similar names.
+    if (path === root || !isInside(root, path)) throw refused(ref, "a link points outside the workspace");
+    if (!(await stat(path)).isFile()) throw refused(ref, "it is not a regular file");
+    return { kind: "file", path };
   } catch (error) {
-    throw unreadable(error, path, ref);
-  }
-}
-
-async function statFile(path: string, ref: string): Promise<Stats> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    throw unreadable(error, path, ref);
+    throw unreadable(error, named, ref);
   }
 }
 
 function unreadable(error: unknown, path: string, ref: string): HoldfastError {
+  if (error instanceof HoldfastError) return error;
   if (!["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(systemErrorCode(error) ?? "")) {
     return fileError(error, "look at", path);
   }

@@ -3,7 +3,7 @@
  * remove the text, and only renderable payloads are compared with sent messages. In doubt, a text is repeated
  * rather than lost.
  */
-import { fenceAround, findFences } from "./fences.ts";
+import { fenceAround, findFences } from "./split-text.ts";
 import { parseReplyDirectives } from "./directives.ts";
 import { HEARTBEAT_TOKEN, stripHeartbeatToken } from "./tokens.ts";
 
@@ -12,7 +12,6 @@ export interface ReplyPayload {
   text?: string | undefined;
   mediaUrl?: string | undefined;
   mediaUrls?: string[] | undefined;
-  /** The platform's id of the answered message. */
   replyToId?: string | undefined;
   /** The agent asked for the quote; channels must not turn it off. */
   replyToTag?: boolean | undefined;
@@ -28,7 +27,6 @@ export interface ReplyPayload {
 export type ReplyToMode = "off" | "first" | "all";
 
 export interface ReplyRequest {
-  /** The engine's answers, in order. */
   payloads: readonly ReplyPayload[];
   /** Keeps `HEARTBEAT_OK`, which the caller of a heartbeat turn looks for. */
   isHeartbeat?: boolean | undefined;
@@ -43,7 +41,6 @@ export interface ReplyRequest {
 
 export interface ReplyResult {
   payloads: ReplyPayload[];
-  /** Payloads that are not sent, with the reason. */
   dropped: { payload: ReplyPayload; reason: DropReason }[];
 }
 
@@ -79,8 +76,10 @@ function readAnswer(original: ReplyPayload, request: ReplyRequest): Answer {
   const text = original.text ?? "";
   const bare = request.isHeartbeat === true ? text : stripHeartbeatToken(text);
   const current = request.currentMessageId?.trim() || undefined;
-  const quotesByMode = asksForNothing(original) && current !== undefined && (request.replyToMode ?? "off") !== "off";
-  const quotes = quotesByMode || (original.replyToCurrent === true && original.replyToId === undefined);
+  const { replyToId, replyToCurrent = false } = original;
+  const mayQuote = current !== undefined && (request.replyToMode ?? "off") !== "off";
+  const quotesByMode = mayQuote && replyToId === undefined && !replyToCurrent;
+  const quotes = quotesByMode || (replyToCurrent && replyToId === undefined);
   const threaded = quotes && current !== undefined ? { ...original, replyToId: current } : original;
   // An error text is not from the model, so it has no directives.
   if (original.isError === true) return { payload: threaded, quotesByMode, emptyBecause: "empty" };
@@ -92,10 +91,6 @@ function readAnswer(original: ReplyPayload, request: ReplyRequest): Answer {
     quotesByMode: quotesByMode && !directives.replyToTag,
     emptyBecause: dropReason(text, bare, directives.isSilent),
   };
-}
-
-function asksForNothing({ replyToId, replyToCurrent }: ReplyPayload): boolean {
-  return replyToId === undefined && replyToCurrent !== true;
 }
 
 function applyTags(payload: ReplyPayload, directives: ReturnType<typeof parseReplyDirectives>): ReplyPayload {
@@ -131,7 +126,6 @@ export function payloadMedia({ mediaUrl, mediaUrls }: ReplyPayload): string[] {
   return [...new Set(all.filter((ref) => ref.trim() !== ""))];
 }
 
-/** Replaces text and media, and omits empty ones. */
 function withContent(payload: ReplyPayload, text: string, media: readonly string[]): ReplyPayload {
   const { text: _text, mediaUrl: _url, mediaUrls: _urls, ...rest } = payload;
   const [first] = media;
@@ -142,7 +136,6 @@ function withContent(payload: ReplyPayload, text: string, media: readonly string
   };
 }
 
-/** Whether a channel has something to show. */
 function isRenderablePayload(payload: ReplyPayload): boolean {
   if ((payload.text ?? "").trim() !== "" || payloadMedia(payload).length > 0) return true;
   return payload.channelData !== undefined && Object.keys(payload.channelData).length > 0;
@@ -173,10 +166,7 @@ function comparable(text: string): string {
   return text.normalize("NFC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/**
- * Removes streamed blocks, in order, from the start of the remaining text. The first block that does not
- * match ends this, and the rest is sent whole.
- */
+/** Removes streamed blocks, in order, from the start of the text. After one that differs, the rest is sent whole. */
 function createStreamedFilter(blocks: readonly ReplyPayload[]): (payload: ReplyPayload) => ReplyPayload {
   const texts = blocks.map(({ text }) => text ?? "").filter((text) => text.trim() !== "");
   const sentMedia = new Set(blocks.flatMap(payloadMedia));
@@ -198,15 +188,11 @@ function createStreamedFilter(blocks: readonly ReplyPayload[]): (payload: ReplyP
 function endOfMatch(text: string, from: number, block: string): number | undefined {
   let at = from;
   for (const character of block.replace(/\s+/g, "")) {
-    while (at < text.length && isSpace(text.charAt(at))) at += 1;
+    while (/\s/.test(text.charAt(at))) at += 1;
     if (!text.startsWith(character, at)) return undefined;
     at += character.length;
   }
   return at;
-}
-
-function isSpace(character: string): boolean {
-  return /\s/.test(character);
 }
 
 /** The rest of a code block is fenced again. A closing line alone is not sent. */

@@ -1,8 +1,7 @@
 /** For any text and any channel limit, nothing is lost and no piece is too long. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { findFences } from "./fences.ts";
-import { splitReplyText } from "./split-text.ts";
+import { findFences, splitReplyText } from "./split-text.ts";
 
 const anything = fc.oneof(
   fc.string({ unit: "binary", maxLength: 300 }),

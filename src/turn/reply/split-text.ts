@@ -7,7 +7,6 @@
  * - A piece ends at a paragraph, line, sentence or word if possible, and never inside a surrogate pair or a
  *   grapheme.
  */
-import { type Fence, fenceAround, fenceBefore, findFences } from "./fences.ts";
 
 /** `limit` counts UTF-16 units. A text that fits is one piece; a blank one has no pieces. */
 export function splitReplyText(text: string, limit = Number.POSITIVE_INFINITY): string[] {
@@ -35,10 +34,8 @@ interface Job {
 
 interface Piece {
   content: string;
-  /** The fence to close at the end of this piece. */
   closes: Fence | undefined;
   next: number;
-  /** The fence to open again at the start of the next piece. */
   open: Fence | undefined;
 }
 
@@ -62,7 +59,6 @@ function shortenOpenings(text: string, limit: number): string {
   return [...parts, text.slice(from)].join("\n");
 }
 
-/** Removes blank lines at the ends of a piece, except in code. */
 function trimOutside({ content, closes }: Piece, open: Fence | undefined): string {
   const begun = open === undefined ? content.replace(/^(?:[ \t]*\n)+/, "") : content;
   return closes === undefined ? begun.trimEnd() : begun;
@@ -138,18 +134,13 @@ interface Cut {
 interface CutRange {
   text: string;
   start: number;
-  /** A cut must be after this place. */
   floor: number;
-  /** The last possible end of the piece. */
   limit: number;
   /** In code, only lines and words are borders, and only the line break is dropped. */
   inCode: boolean;
 }
 
-/**
- * Finds the best cut, which drops only white space and never creates a line that begins with a fence. A border
- * in the second half of the piece is preferred.
- */
+/** The best cut: it drops only white space, makes no line that begins with a fence, and is rather late than early. */
 function findBorder(range: CutRange): Cut | undefined {
   const { start, floor, limit, inCode } = range;
   const half = start + Math.floor((limit - start) / 2);
@@ -249,4 +240,72 @@ function reach(text: string, start: number, budget: number): number {
   const at = Math.min(text.length, start + Math.max(0, budget));
   const isInPair = (text.codePointAt(at - 1) ?? 0) > 0xff_ff && at > 0;
   return isInPair ? at - 1 : at;
+}
+
+interface Fence {
+  start: number;
+  /** First character after the opening line, or the end of the text. */
+  contentStart: number;
+  /** First character of the closing line; the end of the text if the fence is not closed. */
+  closeStart: number;
+  /** End of the closing line, before its line break. */
+  end: number;
+  indent: string;
+  marker: string;
+  info: string;
+}
+
+const OPENING = /^([ \t]*)(`{3,}|~{3,})(.*)$/;
+
+export function findFences(text: string): Fence[] {
+  const fences: Fence[] = [];
+  let open: Fence | undefined;
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    if (open === undefined) {
+      open = readOpening(text, start, end);
+    } else if (closes(text.slice(start, end), open)) {
+      fences.push({ ...open, closeStart: start, end });
+      open = undefined;
+    }
+    start = end + 1;
+  }
+  return open === undefined ? fences : [...fences, open];
+}
+
+/** The fence around the position. Its opening and closing lines count as inside. */
+export function fenceAround(fences: readonly Fence[], position: number): Fence | undefined {
+  const found = fences[countEnded(fences, position)];
+  return found !== undefined && found.start < position ? found : undefined;
+}
+
+function fenceBefore(fences: readonly Fence[], position: number): Fence | undefined {
+  return fences[countEnded(fences, position) - 1];
+}
+
+function countEnded(fences: readonly Fence[], position: number): number {
+  let low = 0;
+  let high = fences.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((fences[middle]?.end ?? 0) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function readOpening(text: string, start: number, end: number): Fence | undefined {
+  const found = OPENING.exec(text.slice(start, end).trimEnd());
+  if (found === null) return undefined;
+  const [, indent = "", marker = "", info = ""] = found;
+  if (marker.startsWith("`") && info.includes("`")) return undefined;
+  const contentStart = Math.min(end + 1, text.length);
+  return { start, contentStart, closeStart: text.length, end: text.length, indent, marker, info: info.trim() };
+}
+
+function closes(line: string, open: Fence): boolean {
+  const bare = line.trim();
+  if (bare.length < open.marker.length || bare !== open.marker.charAt(0).repeat(bare.length)) return false;
+  return line.length - line.trimStart().length <= open.indent.length + 3;
 }

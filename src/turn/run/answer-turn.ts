@@ -4,13 +4,11 @@
  * too long is compacted and tried once more. The end of the run is in the transcript before it is reported.
  */
 import { faultPoint } from "../../base/faults.ts";
-import type { EngineUsage } from "../../engine/engine.ts";
 import type { Offer } from "../../handoff/handoff.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
 import type { TurnResult } from "../pipeline.ts";
-import type { ReplyPayload } from "../reply/payloads.ts";
 import { failureText, isFenced, turnTooSlow } from "../turn-errors.ts";
 import type { Turn } from "./begin-turn.ts";
 import { type CompactOutcome, canCompact, compactWindow, findWindowCut, isContextTooLong } from "./compact.ts";
@@ -33,7 +31,6 @@ import { estimateTokens, textTokens, isFlushEntry } from "../../transcript/messa
 /** A turn whose message is in the transcript. */
 export interface WrittenTurn extends Turn {
   log: TranscriptLog;
-  /** The person's message as the engine reads it. */
   text: string;
   /** Notices for the person that are in the transcript already. */
   told: readonly string[];
@@ -62,13 +59,15 @@ export async function answerTurn(written: WrittenTurn): Promise<TurnResult> {
   await log.sync();
   faultPoint("turn.answered");
   // Without a flush in this attempt, the messages from the flush of an earlier attempt are delivered.
-  const flushed = [...turn.flushed, ...(room.flushed ?? [])];
+  const flushed = [...turn.flushed, ...room.flushed];
   const usage = run.usage ?? usageOf(record.words);
+  // Some servers report zero tokens because they count none.
+  const isCounted = usage !== undefined && usage.input + usage.cacheRead + usage.cacheWrite > 0;
   return await settleTurn(turn, {
     words: record.words,
     flushed: flushed.length > 0 ? flushed : flushWords(trace?.flush.messages ?? []),
     usage,
-    estimate: countsTokens(usage) ? undefined : estimateTokens([...context, ...record.words.messages]),
+    estimate: isCounted ? undefined : estimateTokens([...context, ...record.words.messages]),
     compactions: run.compactions,
     aborted: run.ending.kind === "aborted",
     end: log.end,
@@ -76,15 +75,13 @@ export async function answerTurn(written: WrittenTurn): Promise<TurnResult> {
   });
 }
 
-async function askEngine(
-  turn: AnsweringTurn,
-): Promise<{ run: EngineRunResult; room: Room; context: TranscriptMessage[] }> {
+async function askEngine(turn: AnsweringTurn) {
   const { log, workspace } = turn;
   let context = await readConversation(log);
   const room = await makeRoom(turn, context);
   if (room.compacted) context = await readConversation(log);
   if (workspace.error !== undefined) {
-    const ending = { kind: "failed" as const, error: workspace.error };
+    const ending: EngineRunResult["ending"] = { kind: "failed", error: workspace.error };
     return { run: { ending, unsaid: "", usage: undefined, compactions: 0 }, room, context };
   }
 
@@ -101,16 +98,7 @@ async function readConversation(log: TranscriptLog): Promise<TranscriptMessage[]
   return (await log.context({ omit: isFlushEntry })).messages;
 }
 
-/** Some servers report zero tokens because they count none. */
-function countsTokens(usage: EngineUsage | undefined): boolean {
-  return usage !== undefined && usage.input + usage.cacheRead + usage.cacheWrite > 0;
-}
-
-async function askOnce(
-  turn: AnsweringTurn,
-  entry: SessionEntry,
-  context: TranscriptMessage[],
-): Promise<EngineRunResult> {
+async function askOnce(turn: AnsweringTurn, entry: SessionEntry, context: TranscriptMessage[]) {
   const { parts, hooks, session, text } = turn;
   const { sessionKey } = session;
   const seconds = parts.config.turns.timeoutSeconds;
@@ -142,15 +130,8 @@ async function writeLastWords(
   }
 }
 
-interface Room {
-  entry: SessionEntry;
-  /** Messages of the agent from the memory flush. Undefined when there was none. */
-  flushed?: ReplyPayload[] | undefined;
-  compacted: boolean;
-}
-
 /** A failure here must not prevent the answer. */
-async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage[]): Promise<Room> {
+async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage[]) {
   const { agent, config, engine } = turn.parts;
   const { sessionKey, sessionEntry: entry } = turn.session;
   const contextWindowTokens = contextWindowOf(entry, config, agent.agentId);
@@ -161,16 +142,12 @@ async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage
 
   const mayFlush = shouldRunMemoryFlush({ entry: { ...entry, totalTokens }, contextWindowTokens, ...margins });
   const flush = { ...turn, sessionKey, entry, occasion: "compaction" as const, before: turn };
-  const flushed = mayFlush ? await flushMemory(flush) : undefined;
+  const flushed = mayFlush ? await flushMemory(flush) : [];
   const isFull = isTooMuch(totalTokens, contextWindowTokens);
-  const compacted = isFull && canCompact(engine) ? await compactInTurn(turn, entry, "to-fit") : false;
-  if (flushed === undefined && !compacted) return { entry, compacted };
+  const compacted = isFull && canCompact(engine) && (await compactInTurn(turn, entry, "to-fit"));
+  if (!mayFlush && !compacted) return { entry, compacted, flushed };
   const current = await agent.store.get(sessionKey);
-  return {
-    entry: current?.sessionId === entry.sessionId ? current : entry,
-    compacted,
-    flushed: flushed?.payloads,
-  };
+  return { entry: current?.sessionId === entry.sessionId ? current : entry, compacted, flushed };
 }
 
 function isTooMuch(tokens: number, contextWindowTokens: number): boolean {
@@ -187,15 +164,8 @@ export async function willCompact({ parts, session }: Turn, log: TranscriptLog, 
   return (await findWindowCut({ parts, entry, log, shorten: "to-fit" })) !== undefined;
 }
 
-/**
- * Resolves to whether the conversation is shorter now. A failure becomes a notice: if the conversation does not fit,
- * the engine reports that itself.
- */
-async function compactInTurn(
-  turn: AnsweringTurn,
-  entry: SessionEntry,
-  shorten: "to-fit" | "by-half",
-): Promise<boolean> {
+/** Whether the conversation is shorter now. A failure becomes a notice: the engine reports what is too long. */
+async function compactInTurn(turn: AnsweringTurn, entry: SessionEntry, shorten: "to-fit" | "by-half") {
   const { parts, held, signal, log, watch, spare } = turn;
   const { sessionKey } = turn.session;
   let outcome: CompactOutcome;

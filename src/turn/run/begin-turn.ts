@@ -17,10 +17,7 @@ import { type HookMessages, bootstrapHooks, captureWindow, createHookMessages } 
 import type { EarlierPlace, TurnTrace } from "./turn-trace.ts";
 import { type ModelSelection, applyResetModelOverride } from "../../session/model-choice.ts";
 
-/**
- * A turn that has started. Each later stage gets this object. `messages` has the message that reset the
- * session without its reset word.
- */
+/** A turn that has started, as each later stage gets it. `messages` come without the reset word. */
 export interface Turn extends TurnRequest {
   session: SessionInitResult;
   model: ModelSelection | undefined;
@@ -37,15 +34,8 @@ export interface Turn extends TurnRequest {
 /** A workspace that cannot be read fails the turn, but only after the message is written. */
 type Workspace = { prompt: WorkspacePrompt; error?: undefined } | { prompt?: undefined; error: unknown };
 
-/**
- * `isQuiet`: opens the session and its window, and runs nothing that could end the process again: no hook, no memory
- * flush.
- */
-export async function beginTurn(
-  request: TurnRequest,
-  trace: TurnTrace | undefined,
-  { isQuiet = false } = {},
-): Promise<Turn> {
+/** `isQuiet`: without hooks and memory flush, which could end the process again. */
+export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefined, { isQuiet = false } = {}) {
   const { parts, held, turnId, messages } = request;
   const { agent, config } = parts;
   const opener = findOpener(messages, config.session.resetTriggers);
@@ -65,8 +55,7 @@ export async function beginTurn(
     const before = { turnId, itemId: request.itemId, trace };
     const { signal, emit } = request;
     const sessionKey = held.lease.key;
-    const saved = await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "reset", before });
-    flushed.push(...saved.payloads);
+    flushed.push(...(await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "reset", before })));
   };
 
   const opened = await initSessionState({
@@ -109,7 +98,6 @@ function withTurnState(entry: SessionEntry, workspace: WorkspacePrompt | undefin
   return { ...entry, abortedLastRun: false, ...(skillsSnapshot === undefined ? {} : { skillsSnapshot }) };
 }
 
-/** Undefined while the snapshot in the entry is up to date. */
 function newSnapshot(known: SkillsSnapshot | undefined, workspace: WorkspacePrompt): SkillsSnapshot | undefined {
   const { skills, version } = workspace;
   if (known === undefined ? skills.length === 0 : known.version === version) return undefined;
@@ -134,7 +122,6 @@ async function captureBefore(
   await hooks.before({ ...call, event: "session:end" });
 }
 
-/** Chooses the model that the message names for a new window. */
 async function nameModel({ parts, held }: TurnRequest, opened: SessionInitResult) {
   const { agent, config } = parts;
   const { sessionKey, resetTriggered, bodyStripped, sessionCtx } = opened;

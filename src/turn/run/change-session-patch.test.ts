@@ -16,18 +16,18 @@ async function marksIn(path: string): Promise<unknown[]> {
 }
 
 it("assigns earlier messages to the previous project", async () => {
-  await using stage = await createHandoffHome();
-  const { agent } = stage;
-  await stage.open();
-  await stage.say(["We decided to use Redis for the queue instead of Postgres."]);
-  expect(await patchFromOutside(stage, KEY, { project: "invoices" })).toMatchObject({ project: "invoices" });
-  await patchFromOutside(stage, KEY, { project: "invoices", label: "work" });
-  await stage.say(["We decided to store invoices as PDF files."]);
-  const entry = await patchFromOutside(stage, KEY, { project: null, projectFolder: agent.workspace });
+  await using home = await createHandoffHome();
+  const { agent } = home;
+  await home.open();
+  await home.say(["We decided to use Redis for the queue instead of Postgres."]);
+  expect(await patchFromOutside(home, KEY, { project: "invoices" })).toMatchObject({ project: "invoices" });
+  await patchFromOutside(home, KEY, { project: "invoices", label: "work" });
+  await home.say(["We decided to store invoices as PDF files."]);
+  const entry = await patchFromOutside(home, KEY, { project: null, projectFolder: agent.workspace });
   expect(entry).not.toHaveProperty("project");
-  await stage.say(["We decided to water the plants on Mondays."]);
+  await home.say(["We decided to water the plants on Mondays."]);
 
-  const state = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+  const state = await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
   const decisions = state?.patterns.filter(({ type }) => type === "decision") ?? [];
   expect(decisions.map(({ project, content }) => [project, /Redis|PDF|plants/.exec(content)?.[0]])).toEqual([
     ["webhooks", "Redis"],
@@ -41,16 +41,16 @@ it("assigns earlier messages to the previous project", async () => {
 });
 
 it("marks nothing without a change, or for a stale request", async () => {
-  await using stage = await createHandoffHome();
-  const entry = await stage.open();
-  await patchFromOutside(stage, KEY, { project: "webhooks" });
-  await expect(patchFromOutside(stage, KEY, { project: "x" }, { expectedSessionId: "gone" })).rejects.toMatchObject({
+  await using home = await createHandoffHome();
+  const entry = await home.open();
+  await patchFromOutside(home, KEY, { project: "webhooks" });
+  await expect(patchFromOutside(home, KEY, { project: "x" }, { expectedSessionId: "gone" })).rejects.toMatchObject({
     code: "session-moved",
   });
-  await expect(patchFromOutside(stage, "agent:main:nobody", { project: "x" })).rejects.toMatchObject({
+  await expect(patchFromOutside(home, "agent:main:nobody", { project: "x" })).rejects.toMatchObject({
     code: "session-not-found",
   });
-  expect(await marksIn(transcriptPath(stage.agent, entry))).toEqual([]);
+  expect(await marksIn(transcriptPath(home.agent, entry))).toEqual([]);
 });
 
 it.each([
@@ -63,11 +63,11 @@ it.each([
 });
 
 it("does not wait for other settings, or without hand-off", async () => {
-  await using stage = await createHandoffHome();
-  await stage.open();
-  const { agent } = stage;
+  await using home = await createHandoffHome();
+  await home.open();
+  const { agent } = home;
   await withSessionLease(agent, KEY, {}, async () => {
-    expect(await patchFromOutside(stage, KEY, { label: "work" })).toMatchObject({ label: "work" });
+    expect(await patchFromOutside(home, KEY, { label: "work" })).toMatchObject({ label: "work" });
     expect(await patchFromOutside({ agent }, KEY, { project: "invoices" })).toMatchObject({ project: "invoices" });
   });
 });

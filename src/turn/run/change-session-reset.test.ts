@@ -39,40 +39,40 @@ async function waiting({ parts, fixture }: TurnHome): Promise<OutboxItem[]> {
 
 it("lets the agent save its memory first, in the window that ends", async () => {
   const engine = saving("NO_REPLY");
-  await using stage = await createTurnHome(engine);
-  await stage.say("remember the milk");
-  const { previous, entry } = await reset(stage);
+  await using home = await createTurnHome(engine);
+  await home.say("remember the milk");
+  const { previous, entry } = await reset(home);
   expect(entry.sessionId).not.toBe(previous.sessionId);
   expect(engine.turns.map(({ kind }) => kind)).toEqual(["message", "flush"]);
-  expect((await stage.messages(previous)).filter(isFlushEntry)).toHaveLength(2);
-  expect(await waiting(stage)).toEqual([]);
-  expect(await stage.messages()).toEqual([]);
+  expect((await home.messages(previous)).filter(isFlushEntry)).toHaveLength(2);
+  expect(await waiting(home)).toEqual([]);
+  expect(await home.messages()).toEqual([]);
 });
 
 it("delivers messages of the agent once, and mirrors them in the new window", async () => {
-  await using stage = await createTurnHome(saving("Your alarm is still set."));
-  await stage.say("wake me at six");
-  const { previous } = await reset(stage);
+  await using home = await createTurnHome(saving("Your alarm is still set."));
+  await home.say("wake me at six");
+  const { previous } = await reset(home);
   const told = {
     key: ADA_KEY,
     idempotencyKey: `reset:${previous.sessionId}:0`,
     target: { channel: "telegram", to: "telegram:1" },
     payload: { text: "Your alarm is still set." },
   };
-  expect(await waiting(stage)).toMatchObject([told]);
-  const { messages } = await readContext(transcriptPath(stage.parts.agent, await stage.entry()));
+  expect(await waiting(home)).toMatchObject([told]);
+  const { messages } = await readContext(transcriptPath(home.parts.agent, await home.entry()));
   expect(messages.map(messageText)).toEqual(["Your alarm is still set."]);
-  await reset(stage);
-  expect(await waiting(stage)).toHaveLength(1);
+  await reset(home);
+  expect(await waiting(home)).toHaveLength(1);
 });
 
 it("delivers nothing if the send policy forbids it", async () => {
-  await using stage = await createTurnHome(saving("Your alarm is still set."));
-  await stage.say("wake me at six");
-  await patchSession(stage.parts.agent, ADA_KEY, { sendPolicy: "deny" });
-  await reset(stage);
-  expect(await waiting(stage)).toEqual([]);
-  expect(await stage.messages()).toEqual([]);
+  await using home = await createTurnHome(saving("Your alarm is still set."));
+  await home.say("wake me at six");
+  await patchSession(home.parts.agent, ADA_KEY, { sendPolicy: "deny" });
+  await reset(home);
+  expect(await waiting(home)).toEqual([]);
+  expect(await home.messages()).toEqual([]);
 });
 
 it("resets even if the flush or a draft fails", async () => {
@@ -80,11 +80,11 @@ it("resets even if the flush or a draft fails", async () => {
     if (kind === "flush") throw new Error("no engine");
     return [usage(100), answer("yes")];
   });
-  await using stage = await createTurnHome(engine);
-  await stage.say("first");
-  const { previous, entry } = await reset(stage);
+  await using home = await createTurnHome(engine);
+  await home.say("first");
+  const { previous, entry } = await reset(home);
   expect(entry.sessionId).not.toBe(previous.sessionId);
-  expect(stage.events).toContainEqual(expect.objectContaining({ type: "turn.notice" }));
+  expect(home.events).toContainEqual(expect.objectContaining({ type: "turn.notice" }));
 
   await using other = await createTurnHome(saving("words"));
   await other.say("first");
@@ -94,9 +94,9 @@ it("resets even if the flush or a draft fails", async () => {
 
 it("refuses an unknown or changed session, and asks no engine", async () => {
   const engine = saving("NO_REPLY");
-  await using stage = await createTurnHome(engine);
-  await expect(reset(stage)).rejects.toMatchObject({ code: "session-not-found" });
-  await stage.say("first");
-  await expect(reset(stage, { expectedSessionId: "another" })).rejects.toMatchObject({ code: "session-moved" });
+  await using home = await createTurnHome(engine);
+  await expect(reset(home)).rejects.toMatchObject({ code: "session-not-found" });
+  await home.say("first");
+  await expect(reset(home, { expectedSessionId: "another" })).rejects.toMatchObject({ code: "session-moved" });
   expect(engine.turns.map(({ kind }) => kind)).toEqual(["message"]);
 });

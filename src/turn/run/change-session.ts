@@ -6,7 +6,7 @@
  * - A change of project is also written to the transcript: later readers must know which messages belong to
  *   which project. Only the holder of the session writes there.
  */
-import { projectMark } from "../../handoff/project-mark.ts";
+import { projectMark } from "../../handoff/project.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import { type HeldLease, withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
@@ -41,7 +41,7 @@ export async function resetAfterFlush(request: ResetRequest): Promise<{ previous
     const hooks = createHookMessages();
     await hooks.before({ parts, sessionKey, event: "command:reset", entry, reason: "reset" });
     await hooks.before({ parts, sessionKey, event: "session:end", entry, reason: "reset" });
-    const { payloads } = await flushMemory({ parts, held, sessionKey, entry, occasion: "reset", signal, emit });
+    const payloads = await flushMemory({ parts, held, sessionKey, entry, occasion: "reset", signal, emit });
     const notices = (await hooks.take()).map((text) => ({ text }));
     const maySend = resolveSendPolicy({ cfg: config, entry, sessionKey }) === "allow";
     if (maySend) await enqueueReplies(request, held, entry, [...notices, ...payloads]);

@@ -36,11 +36,11 @@ function summing(requests: SummaryRequest[], limit = Number.POSITIVE_INFINITY): 
 /** The number of messages that the engine gets if it always reports this token count. */
 async function keptOf(tokens: number): Promise<number> {
   const engine = scriptedEngine(({ text }) => [usage(tokens), answer(`re: ${text}`)], summing([]));
-  await using stage = await createTurnHome(engine, {
+  await using home = await createTurnHome(engine, {
     config: (config) => ({ ...config, models: { "test/scripted": { contextWindow: 4000 } }, memory: quiet }),
   });
-  for (const text of ["one", "two", "three", "four", "five"]) await stage.say(`${text} ${LONG}`);
-  await stage.say("six");
+  for (const text of ["one", "two", "three", "four", "five"]) await home.say(`${text} ${LONG}`);
+  await home.say("six");
   return engine.turns.at(-1)?.context.length ?? 0;
 }
 
@@ -49,21 +49,21 @@ describe("a conversation that no longer fits", () => {
     const requests: SummaryRequest[] = [];
     let tokens = 100;
     const engine = scriptedEngine(({ text }) => [usage(tokens), answer(`re: ${text}`)], summing(requests));
-    await using stage = await createTurnHome(engine, {
+    await using home = await createTurnHome(engine, {
       config: (config) => ({ ...config, models: small, memory: quiet }),
     });
-    for (const text of ["one", "two", "three"]) await stage.say(`${text} ${LONG}`);
+    for (const text of ["one", "two", "three"]) await home.say(`${text} ${LONG}`);
     tokens = 900;
-    await stage.say("four");
+    await home.say("four");
     tokens = 200;
-    await stage.say("five");
+    await home.say("five");
     expect(requests).toHaveLength(1);
     const context = engine.turns.at(-1)?.context ?? [];
     expect(context[0]).toMatchObject({ role: "compactionSummary", tokensBefore: 900 });
     expect(context.slice(1).map(messageText)).toEqual(["four", "re: four", "five"]);
-    expect(await stage.entry()).toMatchObject({ compactionCount: 1, totalTokens: 200 });
-    expect(stage.events.filter(({ type }) => type === "turn.compaction")).toHaveLength(2);
-    await stage.say("six");
+    expect(await home.entry()).toMatchObject({ compactionCount: 1, totalTokens: 200 });
+    expect(home.events.filter(({ type }) => type === "turn.compaction")).toHaveLength(2);
+    await home.say("six");
     expect(requests).toHaveLength(1);
   });
 
@@ -80,12 +80,12 @@ describe("a conversation that no longer fits", () => {
       if (context.length > 5) throw tooLong();
       return [answer(`re: ${text}`)];
     }, summing(requests));
-    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, memory: quiet }) });
+    await using home = await createTurnHome(engine, { config: (config) => ({ ...config, memory: quiet }) });
     for (const text of ["one", "two", "three", "four", "five"]) {
-      expect(await stage.say(text)).toMatchObject({ outcome: "answered", text: `re: ${text}` });
+      expect(await home.say(text)).toMatchObject({ outcome: "answered", text: `re: ${text}` });
     }
     expect(requests.length).toBeGreaterThan(0);
-    const texts = (await stage.messages()).map(({ message }) => messageText(message));
+    const texts = (await home.messages()).map(({ message }) => messageText(message));
     expect(texts.filter((text) => text === "four")).toHaveLength(1);
     expect(texts).not.toContain("The conversation is too long. Shorten it.");
   });
@@ -94,8 +94,8 @@ describe("a conversation that no longer fits", () => {
     const engine = scriptedEngine(() => {
       throw tooLong();
     }, summing([]));
-    await using stage = await createTurnHome(engine);
-    expect(await stage.say("one")).toMatchObject({ outcome: "failed", error: { code: "context-too-long" } });
+    await using home = await createTurnHome(engine);
+    expect(await home.say("one")).toMatchObject({ outcome: "failed", error: { code: "context-too-long" } });
   });
 });
 
@@ -103,19 +103,19 @@ describe("/compact", () => {
   it("that dies before the summary is written is counted, and repeated with the next message", async () => {
     const requests: SummaryRequest[] = [];
     const engine = scriptedEngine(({ text }) => [usage(900), answer(`re: ${text}`)], summing(requests));
-    await using stage = await createTurnHome(engine, {
+    await using home = await createTurnHome(engine, {
       config: (config) => ({ ...config, models: small, memory: quiet }),
     });
-    for (const text of ["one", "two", "three"]) await stage.say(`${text} ${LONG}`);
-    const { compactionCount = 0 } = await stage.entry();
+    for (const text of ["one", "two", "three"]) await home.say(`${text} ${LONG}`);
+    const { compactionCount = 0 } = await home.entry();
     installFaultAction((point) => {
       if (point === "turn.shortening") throw new Error("killed");
     });
-    await expect(compact(stage)).rejects.toThrow("killed");
+    await expect(compact(home)).rejects.toThrow("killed");
     installFaultAction(undefined);
-    expect(await stage.entry()).toMatchObject({ compactionCount: compactionCount + 1, totalTokens: 900 });
+    expect(await home.entry()).toMatchObject({ compactionCount: compactionCount + 1, totalTokens: 900 });
     const before = requests.length;
-    await stage.say("four");
+    await home.say("four");
     expect(requests.length).toBe(before + 1);
     expect(engine.turns.at(-1)?.context[0]).toMatchObject({ role: "compactionSummary" });
   });
@@ -123,12 +123,12 @@ describe("/compact", () => {
   it("summarizes a long conversation in parts", async () => {
     const requests: SummaryRequest[] = [];
     const engine = scriptedEngine(({ text }) => [answer(`re: ${text}`)], summing(requests, 4));
-    await using stage = await createTurnHome(engine);
-    for (const text of ["one", "two", "three", "four", "five"]) await stage.say(text);
-    expect(await compact(stage, "names above all")).toMatchObject({ compacted: true });
+    await using home = await createTurnHome(engine);
+    for (const text of ["one", "two", "three", "four", "five"]) await home.say(text);
+    expect(await compact(home, "names above all")).toMatchObject({ compacted: true });
     expect(requests.length).toBeGreaterThan(1);
     expect(requests[0]).toMatchObject({ instructions: "names above all" });
-    expect((await stage.entry()).compactionCount).toBe(1);
+    expect((await home.entry()).compactionCount).toBe(1);
   });
 
   it("never separates a tool call from its result", async () => {
@@ -142,11 +142,11 @@ describe("/compact", () => {
       ],
       summing([]),
     );
-    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
-    for (const text of ["one", "two", "three"]) await stage.say(text);
-    expect(await compact(stage)).toMatchObject({ compacted: true });
+    await using home = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
+    for (const text of ["one", "two", "three"]) await home.say(text);
+    expect(await compact(home)).toMatchObject({ compacted: true });
     engine.turns.length = 0;
-    await stage.say("next");
+    await home.say("next");
     const roles = engine.turns[0]?.context.map(({ role }) => role) ?? [];
     const calls = roles.indexOf("assistant");
     expect(roles[0]).toBe("compactionSummary");
@@ -154,14 +154,14 @@ describe("/compact", () => {
   });
 
   it("says why nothing happens", async () => {
-    await using stage = await createTurnHome(scriptedEngine(() => [answer("ok")]));
-    await stage.say("one");
-    expect(await compact(stage)).toEqual({ compacted: false, reason: expect.stringContaining("itself") });
-    stage.parts.engine = scriptedEngine(() => [answer("ok")], summing([]));
-    await stage.say("/new two");
-    expect(await compact(stage)).toMatchObject({ compacted: true });
-    await stage.say("/new");
-    expect(await compact(stage)).toEqual({ compacted: false, reason: "There is nothing older to summarize." });
+    await using home = await createTurnHome(scriptedEngine(() => [answer("ok")]));
+    await home.say("one");
+    expect(await compact(home)).toEqual({ compacted: false, reason: expect.stringContaining("itself") });
+    home.parts.engine = scriptedEngine(() => [answer("ok")], summing([]));
+    await home.say("/new two");
+    expect(await compact(home)).toMatchObject({ compacted: true });
+    await home.say("/new");
+    expect(await compact(home)).toEqual({ compacted: false, reason: "There is nothing older to summarize." });
   });
 });
 

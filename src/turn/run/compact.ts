@@ -10,7 +10,7 @@ import { ensureTranscript, sessionNotFound } from "../../session/window.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { appendCompaction } from "../../transcript/compact.ts";
 import { messageOf } from "../../transcript/context.ts";
-import type { CompactionSummaryMessage, TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
+import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
 import type { TurnRequest } from "../pipeline.ts";
 import { flushMemory } from "./flush-memory.ts";
@@ -46,7 +46,6 @@ export type CompactOutcome =
       tokensBefore: number;
       tokensAfter: number;
       entry: SessionEntry | undefined;
-      /** Messages from hooks to the person. */
       told?: string[] | undefined;
     }
   /** `reason` is a sentence for a person. */
@@ -65,8 +64,8 @@ export async function compactNow(request: CompactRequest): Promise<CompactOutcom
   await using log = await openTurnLog(parts, held, entry);
   const watch = createTurnWatch({ agentId: agent.agentId, sessionKey, itemId: 0 }, emit);
   if (entry.memoryFlushCompactionCount !== (entry.compactionCount ?? 0) && (entry.totalTokens ?? 0) > 0) {
-    const saved = await flushMemory({ ...request, entry, occasion: "compaction", log });
-    for (const { text } of saved.payloads) if (text !== undefined) watch.notice(text);
+    const payloads = await flushMemory({ ...request, entry, occasion: "compaction", log });
+    for (const { text } of payloads) if (text !== undefined) watch.notice(text);
   }
   const hooks = createHookMessages();
   const outcome = await compactWindow({ ...request, entry, log, watch, hooks, shorten: "by-half" });
@@ -79,7 +78,6 @@ export interface WindowCompaction extends Omit<CompactRequest, "emit"> {
   watch: TurnWatch;
   /** `by-half`: by half or more, even if the conversation fits. */
   shorten: "to-fit" | "by-half";
-  /** The running turn, whose message is kept. */
   turnId?: string | undefined;
   /** Called before the compaction. The caller shows their messages. */
   hooks: HookMessages;
@@ -135,10 +133,12 @@ async function summarize(request: WindowCompaction, messages: TranscriptMessage[
   const { parts, entry, held, instructions } = request;
   const { engine, config, agent } = parts;
   const seconds = config.turns.timeoutSeconds;
-  using stop = createEngineStop({
-    signal: AbortSignal.any([request.signal, held.signal]),
-    timeLimit: { ms: seconds * 1000, error: () => compactionTooSlow(seconds) },
-  });
+  const tooSlow = (): HoldfastError =>
+    new HoldfastError("timeout", "compaction-timeout", `Summarizing the conversation took longer than ${seconds} s`, {
+      hint: "Try again, use a faster model, or start a new window with /new.",
+    });
+  const signal = AbortSignal.any([request.signal, held.signal]);
+  using stop = createEngineStop({ signal, timeLimit: { ms: seconds * 1000, error: tooSlow } });
   const question: SummaryRequest = { model: modelOf(entry, config, agent.agentId), instructions, messages };
   const summary = await stop.orAbandoned(summarizeInParts(engine, question, stop.signal, MAX_HALVINGS));
   if (summary === ABANDONED && stop.cause !== undefined) throw stop.cause;
@@ -154,12 +154,7 @@ async function summarize(request: WindowCompaction, messages: TranscriptMessage[
 const MAX_HALVINGS = 4;
 
 /** A conversation that is too long is summarized in halves; the summary of the first precedes the second. */
-async function summarizeInParts(
-  engine: Engine,
-  request: SummaryRequest,
-  signal: AbortSignal,
-  depth: number,
-): Promise<string> {
+async function summarizeInParts(engine: Engine, request: SummaryRequest, signal: AbortSignal, depth: number) {
   if (engine.summarize === undefined) throw noSummary(engine);
   const { messages } = request;
   try {
@@ -169,18 +164,12 @@ async function summarizeInParts(
     const middle = Math.ceil(messages.length / 2);
     const half = { ...request, messages: messages.slice(0, middle) };
     const first = await summarizeInParts(engine, half, signal, depth - 1);
-    const summary: CompactionSummaryMessage = {
-      role: "compactionSummary",
-      summary: first,
-      tokensBefore: 0,
-      timestamp: 0,
-    };
+    const summary = { role: "compactionSummary", summary: first, tokensBefore: 0, timestamp: 0 } as const;
     const rest = { ...request, messages: [summary, ...messages.slice(middle)] };
     return await summarizeInParts(engine, rest, signal, depth - 1);
   }
 }
 
-/** Whether Holdfast compacts the conversations of this engine. */
 export function canCompact(engine: Engine): boolean {
   return engine.summarize !== undefined && !engine.keepsConversation;
 }
@@ -190,24 +179,10 @@ export function isContextTooLong(error: unknown): boolean {
   return error instanceof HoldfastError && error.code === "context-too-long";
 }
 
-function compactionTooSlow(seconds: number): HoldfastError {
-  const message = `Summarizing the conversation took longer than ${seconds} s`;
-  return new HoldfastError("timeout", "compaction-timeout", message, {
-    hint: "Try again, use a faster model, or start a new window with /new.",
-  });
-}
-
 function noSummary(engine: Engine): HoldfastError {
   return new HoldfastError("unavailable", "compaction-empty", `The engine ${engine.name} gave no summary`, {
     hint: "Try again, use another model, or start a new window with /new.",
   });
-}
-
-export interface CompactionCut {
-  firstKeptEntryId: string;
-  /** The messages that the summary replaces, oldest first. */
-  older: TranscriptMessage[];
-  keptTokens: number;
 }
 
 /**
@@ -217,7 +192,7 @@ export interface CompactionCut {
 export function findCut(
   entries: readonly TranscriptEntry[],
   { keepTokens, turnId }: { keepTokens: number; turnId?: string | undefined },
-): CompactionCut | undefined {
+) {
   const calls = new Set(entries.flatMap((entry) => callsOf(entry)));
   const turnStart = turnId === undefined ? -1 : entries.findIndex((entry) => turnIdOf(entry) === turnId);
   const openResults = new Set<string>();

@@ -16,11 +16,11 @@ describe("before a reset the agent saves its memory", () => {
     ["daily", "hello", 30 * HOUR],
   ])("by %s", async (_reason, message, pause) => {
     const engine = saving();
-    await using stage = await createTurnHome(engine);
-    await stage.say("remember the milk");
-    const before = await stage.entry();
-    stage.fixture.clock.advance(pause);
-    const result = await stage.say(message);
+    await using home = await createTurnHome(engine);
+    await home.say("remember the milk");
+    const before = await home.entry();
+    home.fixture.clock.advance(pause);
+    const result = await home.say(message);
     expect(engine.turns.map(({ kind }) => kind)).toEqual(["message", "flush", "message"]);
     expect(engine.turns[1]).toMatchObject({ sessionId: before.sessionId });
     expect(engine.turns[1]?.context.map(messageText).slice(0, 2)).toEqual([
@@ -29,13 +29,13 @@ describe("before a reset the agent saves its memory", () => {
     ]);
     expect(engine.turns[2]?.context.map(messageText)).toEqual(["hello"]);
     expect(result.payloads).toEqual([{ text: "re: hello" }]);
-    expect((await stage.messages(before)).filter(isFlushEntry)).toHaveLength(2);
+    expect((await home.messages(before)).filter(isFlushEntry)).toHaveLength(2);
   });
 
   it("and its message comes before the answer", async () => {
-    await using stage = await createTurnHome(saving("Your alarm is still set."));
-    await stage.say("first");
-    expect((await stage.say("/new hello")).payloads).toEqual([
+    await using home = await createTurnHome(saving("Your alarm is still set."));
+    await home.say("first");
+    expect((await home.say("/new hello")).payloads).toEqual([
       { text: "Your alarm is still set." },
       { text: "re: hello" },
     ]);
@@ -43,13 +43,13 @@ describe("before a reset the agent saves its memory", () => {
 
   it("unless there is nothing new, or it is turned off", async () => {
     const engine = saving();
-    await using stage = await createTurnHome(engine);
-    await stage.say("/new");
-    await stage.say("/new");
+    await using home = await createTurnHome(engine);
+    await home.say("/new");
+    await home.say("/new");
     expect(engine.turns).toEqual([]);
-    stage.parts.config = { ...stage.parts.config, memory: { ...stage.parts.config.memory, flush: false } };
-    await stage.say("first");
-    await stage.say("/new");
+    home.parts.config = { ...home.parts.config, memory: { ...home.parts.config.memory, flush: false } };
+    await home.say("first");
+    await home.say("/new");
     expect(engine.turns.map(({ kind }) => kind)).toEqual(["message"]);
   });
 
@@ -60,10 +60,10 @@ describe("before a reset the agent saves its memory", () => {
       yield answer(`re: ${text}`);
     });
     const memory = { flush: true, flushTimeoutSeconds: 0.05 };
-    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, memory }) });
-    await stage.say("first");
-    expect(await stage.say("/new hello")).toMatchObject({ outcome: "answered", text: "re: hello" });
-    const notice = stage.events.find(({ type }) => type === "turn.notice");
+    await using home = await createTurnHome(engine, { config: (config) => ({ ...config, memory }) });
+    await home.say("first");
+    expect(await home.say("/new hello")).toMatchObject({ outcome: "answered", text: "re: hello" });
+    const notice = home.events.find(({ type }) => type === "turn.notice");
     expect(notice).toMatchObject({ text: expect.stringContaining("took longer than 0.05 s") });
   });
 });
@@ -73,16 +73,16 @@ describe("near compaction the agent saves its memory", () => {
 
   it("once, and the turn does not see it in its context", async () => {
     const engine = saving("NO_REPLY", 700);
-    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
-    await stage.say("one");
-    await stage.say("two");
-    await stage.say("three");
+    await using home = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
+    await home.say("one");
+    await home.say("two");
+    await home.say("three");
     expect(engine.turns.map(({ kind }) => kind)).toEqual(["message", "flush", "message", "message"]);
     expect(engine.turns[1]?.context.map(messageText)).toEqual(["one", "re: one", expect.stringContaining("NO_REPLY")]);
     expect(engine.turns[2]?.context.map(messageText)).toEqual(["one", "re: one", "two"]);
     expect(engine.turns[2]).toMatchObject({ kind: "message", text: "two" });
     expect(engine.turns[3]?.context.map(messageText)).toEqual(["one", "re: one", "two", "re: two", "three"]);
-    expect(await stage.entry()).toMatchObject({ memoryFlushCompactionCount: 0, memoryFlushAt: expect.any(Number) });
+    expect(await home.entry()).toMatchObject({ memoryFlushCompactionCount: 0, memoryFlushAt: expect.any(Number) });
   });
 
   it("once per compaction if it fails", async () => {
@@ -91,18 +91,18 @@ describe("near compaction the agent saves its memory", () => {
       yield usage(700);
       yield answer(`re: ${text}`);
     });
-    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
-    for (const text of ["one", "two", "three"]) expect(await stage.say(text)).toMatchObject({ outcome: "answered" });
+    await using home = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
+    for (const text of ["one", "two", "three"]) expect(await home.say(text)).toMatchObject({ outcome: "answered" });
     expect(engine.turns.filter(({ kind }) => kind === "flush")).toHaveLength(1);
   });
 });
 
 it("can be called for a reset", async () => {
   const engine = saving("I noted the deadline.");
-  await using stage = await createTurnHome(engine);
-  await stage.say("first");
-  const entry = await stage.entry();
-  const { parts } = stage;
+  await using home = await createTurnHome(engine);
+  await home.say("first");
+  const entry = await home.entry();
+  const { parts } = home;
   const result = await withSessionLease(parts.agent, ADA_KEY, {}, async (held) => {
     const signal = new AbortController().signal;
     return await flushMemory({
@@ -115,5 +115,5 @@ it("can be called for a reset", async () => {
       emit: () => undefined,
     });
   });
-  expect(result).toEqual({ flushed: true, payloads: [{ text: "I noted the deadline." }] });
+  expect(result).toEqual([{ text: "I noted the deadline." }]);
 });

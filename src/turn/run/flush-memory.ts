@@ -3,7 +3,7 @@
  * or its window is closed. It has its own time limit, and a failure of it delays nothing. It is written to
  * the transcript of the window under a turn id of its own, and later turns do not read it.
  */
-import { localTime } from "../../base/clock.ts";
+import { memoryFile } from "../../engine/workspace/workspace-description.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { fileExists } from "../../base/files.ts";
@@ -16,7 +16,6 @@ import { failureText, isFenced } from "../turn-errors.ts";
 import { runInSession } from "./run-engine.ts";
 import {
   type EngineMessage,
-  type OwnWindow,
   type TurnWatch,
   createTurnRecord,
   createTurnWatch,
@@ -40,38 +39,35 @@ export interface FlushRequest extends Pick<TurnRequest, "parts" | "held" | "sign
   log?: TranscriptLog | undefined;
 }
 
-export interface FlushResult {
-  flushed: boolean;
-  /** Messages of the agent to the person. */
-  payloads: ReplyPayload[];
-}
-
-/** Rejects only when the session cannot be written. */
-export async function flushMemory(request: FlushRequest): Promise<FlushResult> {
+/** Resolves to the messages of the agent. Rejects only when the session cannot be written. */
+export async function flushMemory(request: FlushRequest): Promise<ReplyPayload[]> {
   const { parts, held, entry, sessionKey, before } = request;
   const { agent } = parts;
-  if (!parts.config.memory.flush) return NOTHING;
-  if (request.occasion === "reset" && !shouldFlushBeforeReset(entry)) return NOTHING;
+  if (!parts.config.memory.flush) return [];
+  if (request.occasion === "reset" && !shouldFlushBeforeReset(entry)) return [];
   const name = { agentId: agent.agentId, sessionKey, itemId: before?.itemId ?? 0 };
   // Only notices are emitted: the words of a flush are not part of the answer.
   const watch = { ...createTurnWatch(name, request.emit), text: () => undefined, tool: () => undefined };
-  const window: OwnWindow = { agent, held, sessionKey, sessionId: entry.sessionId };
+  const window = { agent, held, sessionKey, sessionId: entry.sessionId };
   const known = before?.trace?.flush.messages ?? [];
   const saved = isAnswered({ messages: known, notices: [], sent: [] })
     ? { payloads: flushWords(known), compactions: 0 }
     : await tryToSave(request, watch);
-  if (saved === undefined) return NOTHING;
+  if (saved === undefined) return [];
   if (saved === "failed") {
     // Once per compaction, because a flush that always fails must not delay every message.
     await updateOwnEntry(window, ({ compactionCount = 0 }) => ({ memoryFlushCompactionCount: compactionCount }));
-    return NOTHING;
+    return [];
   }
   faultPoint("turn.flushed");
-  await markFlushed(window, saved.compactions);
-  return { flushed: true, payloads: saved.payloads };
+  const { payloads, compactions } = saved;
+  await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
+    memoryFlushAt: agent.clock.now(),
+    memoryFlushCompactionCount: compactionCount + compactions,
+    ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
+  }));
+  return payloads;
 }
-
-const NOTHING: FlushResult = { flushed: false, payloads: [] };
 
 interface Saved {
   payloads: ReplyPayload[];
@@ -134,14 +130,6 @@ async function save(request: FlushRequest, log: TranscriptLog, watch: TurnWatch)
   return { payloads: [...notices, ...flushWords(record.words.messages)], compactions };
 }
 
-async function markFlushed(window: OwnWindow, compactions: number): Promise<void> {
-  await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
-    memoryFlushAt: window.agent.clock.now(),
-    memoryFlushCompactionCount: compactionCount + compactions,
-    ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
-  }));
-}
-
 /** Only the last message is for the person, unless it is silent. */
 export function flushWords(messages: readonly EngineMessage[]): ReplyPayload[] {
   const last = messages.findLast(({ role }) => role === "assistant");
@@ -155,12 +143,9 @@ function flushTooSlow(seconds: number): HoldfastError {
 }
 
 export interface MemoryFlushCheck {
-  /** Undefined for a session without messages. */
   entry?: Pick<SessionEntry, "totalTokens" | "compactionCount" | "memoryFlushCompactionCount"> | undefined;
   contextWindowTokens: number;
-  /** Tokens that the compaction itself needs. */
   reserveTokensFloor: number;
-  /** How many tokens before the compaction the flush runs. */
   softThresholdTokens: number;
 }
 
@@ -190,18 +175,11 @@ export function shouldFlushBeforeReset(
 }
 
 /** OpenClaw's numbers, reduced for small windows, which they would fill. */
-export function memoryFlushMargins(
-  contextWindowTokens: number,
-): Pick<MemoryFlushCheck, "reserveTokensFloor" | "softThresholdTokens"> {
+export function memoryFlushMargins(contextWindowTokens: number) {
   return {
     reserveTokensFloor: Math.min(20_000, Math.floor(contextWindowTokens / 4)),
     softThresholdTokens: Math.min(4000, Math.floor(contextWindowTokens / 10)),
   };
-}
-
-/** The file for the memories of a day, relative to the agent's workspace. */
-export function memoryFileOf(now: number): string {
-  return `memory/${localTime(now).slice(0, 10)}.md`;
 }
 
 export type MemoryFlushOccasion = "compaction" | "reset";
@@ -215,7 +193,7 @@ export function memoryFlushPrompts(occasion: MemoryFlushOccasion, now: number): 
     system: `${why} This turn is for saving memories to files; no person sent it. Unless somebody has to know something now, answer ${SILENT_REPLY_TOKEN} and nothing else.`,
     prompt: [
       `${why} Write down what you will need and could not find out again: decisions and their reasons, what the person prefers, promises, unfinished work, names and facts.`,
-      `Add it to ${memoryFileOf(now)} in your workspace. Create the folder and the file if they are missing; if the file exists, read it first and keep what is in it.`,
+      `Add it to ${memoryFile(now)} in your workspace. Create the folder and the file if they are missing; if the file exists, read it first and keep what is in it.`,
       `No secrets, no word-for-word transcript, nothing that is already there. When you are done, or if there is nothing to keep, answer ${SILENT_REPLY_TOKEN}.`,
     ].join("\n"),
   };

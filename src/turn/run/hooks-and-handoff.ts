@@ -20,7 +20,6 @@ import { TOO_LATE, within } from "../../base/async.ts";
 
 /** How long the turn waits for a hook that must come before something. The hook itself may take longer. */
 const BEFORE_MS = 3000;
-/** How long a finished answer waits for messages from hooks. */
 const MESSAGES_MS = 250;
 const MAX_MESSAGE = 2000;
 
@@ -28,7 +27,6 @@ export interface HookCall {
   parts: AgentParts;
   sessionKey: string;
   event: HookEventName;
-  /** The entry with the window that the event is about. */
   entry?: SessionEntry | undefined;
   ctx?: MessageContext | undefined;
   reason?: string | undefined;
@@ -47,12 +45,10 @@ export function createHookMessages() {
     return messages;
   };
   return {
-    /** Waits for the hooks, up to a limit. */
     async before(call: HookCall): Promise<void> {
       const messages = start(call);
       if (messages !== undefined) await within(BEFORE_MS, messages);
     },
-    /** Does not wait. */
     beside: (call: HookCall) => void start(call),
     add: (messages: readonly string[]) => void calls.push(Promise.resolve(shownMessages(messages))),
     /** Messages that have arrived, or arrive shortly. Each is returned once. */
@@ -88,11 +84,7 @@ const MAX_FILES = 20;
 const MAX_FILE_TEXT = 20_000;
 const MAX_FILES_TEXT = 40_000;
 
-/** Adds files of hooks to the system prompt, delimited and limited in length. Waits for the hooks. */
-export async function bootstrapHooks(
-  call: Omit<HookCall, "event">,
-  prompt: WorkspacePrompt,
-): Promise<{ prompt: WorkspacePrompt; messages: string[] }> {
+export async function bootstrapHooks(call: Omit<HookCall, "event">, prompt: WorkspacePrompt) {
   const fired = await fireHooks({ ...call, event: "agent:bootstrap" });
   if (fired === undefined) return { prompt, messages: [] };
   const system = [prompt.system, ...describeFiles(fired.bootstrapFiles)].filter((part) => part !== "").join("\n\n");
@@ -116,21 +108,18 @@ const HANDOFF_MS = 2500;
 
 /** Undefined for most turns, and when it takes too long. */
 export async function askForOffer(parts: AgentParts, request: OfferRequest): Promise<Offer | undefined> {
-  const { handoff } = parts;
-  if (handoff === undefined || !handoff.mayOffer(request)) return undefined;
-  return await inTime(parts, request.sessionKey, "offered", handoff.offer(request));
+  if (parts.handoff?.mayOffer(request) !== true) return undefined;
+  return await inTime(parts, request.sessionKey, "offered", parts.handoff.offer(request));
 }
 
 /** The offer for a conversation that this turn will shorten, computed before the message is written. */
 export async function askForSpare(parts: AgentParts, request: OfferRequest): Promise<Offer | undefined> {
-  const { handoff } = parts;
-  if (handoff === undefined) return undefined;
-  return await inTime(parts, request.sessionKey, "offered", handoff.offerAhead(request));
+  return await inTime(parts, request.sessionKey, "offered", parts.handoff?.offerAhead(request));
 }
 
 export async function confirmOffer(parts: AgentParts, offer: Offer | undefined): Promise<void> {
-  if (offer === undefined || parts.handoff === undefined) return;
-  await inTime(parts, offer.sessionKey, "marked as offered", parts.handoff.markOffered(offer));
+  if (offer === undefined) return;
+  await inTime(parts, offer.sessionKey, "marked as offered", parts.handoff?.markOffered(offer));
 }
 
 export function offerBlock({ text }: Offer): TextBlock {
@@ -166,12 +155,13 @@ export async function captureWindow(
   entry: SessionEntry,
   reason: CaptureReason,
 ): Promise<SessionState | undefined> {
-  const { handoff } = parts;
-  if (handoff === undefined) return undefined;
-  return await inTime(parts, sessionKey, "captured", handoff.capture({ kind: "session", sessionKey, entry }, reason));
+  const capturing = parts.handoff?.capture({ kind: "session", sessionKey, entry }, reason);
+  return await inTime(parts, sessionKey, "captured", capturing);
 }
 
-async function inTime<T>({ agent }: AgentParts, key: string, what: string, work: Promise<T>): Promise<T | undefined> {
+/** `work` is undefined when hand-off is off. */
+async function inTime<T>({ agent }: AgentParts, key: string, what: string, work: Promise<T> | undefined) {
+  if (work === undefined) return undefined;
   try {
     const done = await within(HANDOFF_MS, work);
     if (done !== TOO_LATE) return done;

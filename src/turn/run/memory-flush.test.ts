@@ -1,7 +1,7 @@
 /** The recorded answers about this decision are tested in test/pins/openclaw-answers.test.ts. */
+import { memoryFile } from "../../engine/workspace/workspace-description.ts";
 import { afterEach, expect, it } from "vitest";
 import {
-  memoryFileOf,
   memoryFlushMargins,
   memoryFlushPrompts,
   shouldFlushBeforeReset,
@@ -58,9 +58,9 @@ it("flushes before a reset if there are new messages", () => {
 it("names the file of the local day", () => {
   const lateInLondon = Date.UTC(2026, 0, 31, 23, 30);
   process.env["TZ"] = "UTC";
-  expect(memoryFileOf(lateInLondon)).toBe("memory/2026-01-31.md");
+  expect(memoryFile(lateInLondon)).toBe("memory/2026-01-31.md");
   process.env["TZ"] = "Asia/Tokyo";
-  expect(memoryFileOf(lateInLondon)).toBe("memory/2026-02-01.md");
+  expect(memoryFile(lateInLondon)).toBe("memory/2026-02-01.md");
 });
 
 it("asks for the file of the day and for silence", () => {

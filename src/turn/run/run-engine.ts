@@ -45,10 +45,8 @@ export interface EngineRunResult {
   compactions: number;
 }
 
-/** Limit of an answer, in UTF-16 units. */
 const MAX_TEXT = 1024 * 1024;
 
-/** Limit of all tool results of a turn. */
 const MAX_FETCHED = 64 * MAX_TEXT;
 
 export async function runEngine(request: EngineRunRequest): Promise<EngineRunResult> {
@@ -94,7 +92,6 @@ export interface SessionRun
   question: Pick<EngineTurn, "kind" | "text" | "context" | "system">;
 }
 
-/** Asks the engine of a session, with the settings of its entry. */
 export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
   const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction } = run;
   const { agent, config, engine } = parts;
@@ -118,12 +115,7 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
   });
 }
 
-interface RunState extends Omit<EngineRunResult, "ending"> {
-  /** Length of the streamed text, of the messages, and of the tool results. */
-  streamed: number;
-  said: number;
-  fetched: number;
-}
+type RunState = Omit<EngineRunResult, "ending"> & Record<"streamed" | "said" | "fetched", number>;
 
 /** Callers do not wait for this, because an engine that hangs would hang here too. */
 async function endQuietly(iterator: AsyncIterator<EngineEvent>): Promise<void> {
@@ -180,11 +172,7 @@ async function takeEvent(
 const MAX_NOTICES = 20;
 const MAX_NOTICE_TEXT = 4000;
 
-async function takeMessage(
-  message: EngineMessage,
-  { record, watch }: EngineRunRequest,
-  state: RunState,
-): Promise<void> {
+async function takeMessage(message: EngineMessage, { record, watch }: EngineRunRequest, state: RunState) {
   watch.flush();
   const room = message.role === "assistant" ? Math.max(0, MAX_TEXT - state.said) : MAX_TEXT;
   await record.say({ ...message, content: cutContent(message.content, room) });
@@ -225,7 +213,6 @@ export function createEngineStop(options: Pick<EngineRunRequest, "signal" | "tim
   const limit = setTimeout(() => own.abort(timeLimit.error()), Math.min(timeLimit.ms, MAX_TIMER_MS));
 
   return {
-    /** Aborted by the signal of the turn, by the time limit, or by `stop`. */
     signal,
     stop: (cause: HoldfastError): void => own.abort(cause),
     /** Why `stop` or the time limit stopped the engine. Undefined after an abort of the turn. */

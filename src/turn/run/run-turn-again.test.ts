@@ -44,40 +44,40 @@ const POINTS: FaultPoint[] = ["turn.initialised", "turn.message-written", "turn.
 describe.each(POINTS)("a turn interrupted at %s", (point) => {
   it("ends as if nothing had happened", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.say("first");
-    await stage.dieAt(point, "second", { turnId: "t" });
-    const result = await stage.say("second", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.say("first");
+    await home.dieAt(point, "second", { turnId: "t" });
+    const result = await home.say("second", { turnId: "t", attempt: 2 });
     expect(result).toMatchObject({ outcome: "answered" });
-    const texts = await conversation(stage);
+    const texts = await conversation(home);
     expect(texts.filter((text) => text === "second")).toHaveLength(1);
     expect(texts.filter((text) => text === "re: second")).toHaveLength(1);
     expect(result.payloads.at(-1)).toEqual({ text: "re: second" });
-    expect((await stage.entry()).totalTokens).toBe(100);
+    expect((await home.entry()).totalTokens).toBe(100);
   });
 
   it("carries out its reset once", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.say("first");
-    await stage.dieAt(point, "/new second", { turnId: "t" });
-    const opened = (await stage.entry()).sessionId;
-    const result = await stage.say("/new second", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.say("first");
+    await home.dieAt(point, "/new second", { turnId: "t" });
+    const opened = (await home.entry()).sessionId;
+    const result = await home.say("/new second", { turnId: "t", attempt: 2 });
     expect(result.session).toMatchObject({ sessionId: opened, resetTriggered: true });
-    expect(await stage.fixture.agent.store.windows(ADA_KEY)).toHaveLength(2);
-    expect((await conversation(stage)).filter((text) => text === "second")).toHaveLength(1);
+    expect(await home.fixture.agent.store.windows(ADA_KEY)).toHaveLength(2);
+    expect((await conversation(home)).filter((text) => text === "second")).toHaveLength(1);
   });
 
   it("includes events and history once", async () => {
     const engine = scriptedEngine(({ text }) => [answer(text.length > 0 ? "ok" : "")]);
-    await using stage = await createTurnHome(engine);
-    await stage.parts.history.append(GROUP_KEY, { sender: "Bob", body: "lunch?", messageId: "7" });
-    await stage.parts.systemEvents.enqueueSystemEvent(GROUP_KEY, "Model switched.");
+    await using home = await createTurnHome(engine);
+    await home.parts.history.append(GROUP_KEY, { sender: "Bob", body: "lunch?", messageId: "7" });
+    await home.parts.systemEvents.enqueueSystemEvent(GROUP_KEY, "Model switched.");
     const question = { ...group, Body: "and?" };
-    await stage.dieAt(point, question, { turnId: "t" });
-    await stage.say(question, { turnId: "t", attempt: 2 });
-    await stage.say({ ...group, Body: "next" });
-    const said = (await conversation(stage)).join("\n");
+    await home.dieAt(point, question, { turnId: "t" });
+    await home.say(question, { turnId: "t", attempt: 2 });
+    await home.say({ ...group, Body: "next" });
+    const said = (await conversation(home)).join("\n");
     expect(said.split("lunch?")).toHaveLength(2);
     expect(said.split("Model switched.")).toHaveLength(2);
   });
@@ -86,7 +86,7 @@ describe.each(POINTS)("a turn interrupted at %s", (point) => {
 describe("a repeated turn", () => {
   it("continues a partial answer", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
+    await using home = await createTurnHome(engine);
     let spoken = 0;
     const half = scriptedEngine(function* () {
       yield toolCall("c1", "looking");
@@ -94,11 +94,11 @@ describe("a repeated turn", () => {
       yield toolResult("c1", "a.txt");
       throw new Error("not reached");
     });
-    stage.parts.engine = half;
-    await stage.dieAt("turn.engine-spoke", "files?", { turnId: "t" });
+    home.parts.engine = half;
+    await home.dieAt("turn.engine-spoke", "files?", { turnId: "t" });
     expect(spoken).toBe(0);
-    stage.parts.engine = engine;
-    const result = await stage.say("files?", { turnId: "t", attempt: 2 });
+    home.parts.engine = engine;
+    const result = await home.say("files?", { turnId: "t", attempt: 2 });
     expect(engine.turns[0]?.context.map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(result.text).toBe("looking\n\nlooking\n\nre: files?");
   });
@@ -110,9 +110,9 @@ describe("a repeated turn", () => {
       answer("The report is ready."),
       answer("done"),
     ]);
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.answered", "go", { turnId: "t" });
-    const result = await stage.say("go", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.answered", "go", { turnId: "t" });
+    const result = await home.say("go", { turnId: "t", attempt: 2 });
     expect(engine.turns).toHaveLength(1);
     expect(result.payloads).toEqual([{ text: "A fresh session was started." }, { text: "done" }]);
   });
@@ -123,12 +123,12 @@ describe("a repeated turn", () => {
       yield answer("one moment");
       return yield { type: "steered", text: "and b?" };
     });
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.answered", "look at a", { turnId: "t" });
-    const result = await stage.say("look at a", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.answered", "look at a", { turnId: "t" });
+    const result = await home.say("look at a", { turnId: "t", attempt: 2 });
     expect(engine.turns[1]).toMatchObject({ text: "look at a" });
     expect(result).toMatchObject({ outcome: "answered", text: "one moment\n\na and b" });
-    expect(await conversation(stage)).toEqual(["look at a", "one moment", "and b?", "a and b"]);
+    expect(await conversation(home)).toEqual(["look at a", "one moment", "and b?", "a and b"]);
   });
 
   it("does not ask again if its message joined another turn", async () => {
@@ -137,41 +137,41 @@ describe("a repeated turn", () => {
       yield { type: "steered", text: "and b?\n[from: Ada]", mark: { turnId: "t2", said: "and b?" } };
       return yield { type: "steered", text: "and c?", mark: { turnId: "t3", said: "and c?" } };
     });
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.answered", "look at a", { turnId: "t" });
-    expect((await stage.say("look at a", { turnId: "t", attempt: 2 })).text).toBe("all of it");
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.answered", "look at a", { turnId: "t" });
+    expect((await home.say("look at a", { turnId: "t", attempt: 2 })).text).toBe("all of it");
     for (const [text, turnId] of [
       ["and b?", "t2"],
       ["and c?", "t3"],
     ] as const) {
-      expect(await stage.say(text, { turnId, attempt: 2 })).toMatchObject({ outcome: "silent", payloads: [] });
+      expect(await home.say(text, { turnId, attempt: 2 })).toMatchObject({ outcome: "silent", payloads: [] });
     }
     expect(engine.turns).toHaveLength(2);
-    expect((await stage.messages()).map(saidText)).toEqual(["look at a", "and b?", "and c?", "all of it"]);
+    expect((await home.messages()).map(saidText)).toEqual(["look at a", "and b?", "and c?", "all of it"]);
     // Claimed, but the engine never had it.
-    expect(await stage.say("and d?", { turnId: "t4", attempt: 2 })).toMatchObject({ outcome: "answered" });
+    expect(await home.say("and d?", { turnId: "t4", attempt: 2 })).toMatchObject({ outcome: "answered" });
   });
 
   it("stays in its window after a daily reset", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.message-written", "hello", { turnId: "t" });
-    const { sessionId } = await stage.entry();
-    stage.fixture.clock.advance(48 * 3_600_000);
-    expect((await stage.say("hello", { turnId: "t", attempt: 2 })).session.sessionId).toBe(sessionId);
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.message-written", "hello", { turnId: "t" });
+    const { sessionId } = await home.entry();
+    home.fixture.clock.advance(48 * 3_600_000);
+    expect((await home.say("hello", { turnId: "t", attempt: 2 })).session.sessionId).toBe(sessionId);
   });
 
   it("continues in the window of its message after a reset", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.message-written", "/new hello", { turnId: "t" });
-    const { sessionId } = await stage.entry();
-    await resetSession(stage.fixture.agent, ADA_KEY);
-    const result = await stage.say("/new hello", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.message-written", "/new hello", { turnId: "t" });
+    const { sessionId } = await home.entry();
+    await resetSession(home.fixture.agent, ADA_KEY);
+    const result = await home.say("/new hello", { turnId: "t", attempt: 2 });
     expect(result).toMatchObject({ outcome: "answered", session: { sessionId } });
-    expect(await conversation(stage)).toEqual([]);
-    await stage.say("next");
-    expect(await conversation(stage)).toEqual(["next", "looking", "a.txt", "re: next"]);
+    expect(await conversation(home)).toEqual([]);
+    await home.say("next");
+    expect(await conversation(home)).toEqual(["next", "looking", "a.txt", "re: next"]);
   });
 
   it.each([1, 5])("does not repeat a tool call from %i resets ago", async (resets) => {
@@ -184,25 +184,25 @@ describe("a repeated turn", () => {
       }
       yield answer(`re: ${text}`);
     });
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.engine-spoke", "files?", { turnId: "t" }, 2);
-    const before = await stage.entry();
-    for (let reset = 0; reset < resets; reset++) await resetSession(stage.fixture.agent, ADA_KEY);
-    const result = await stage.say("files?", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.engine-spoke", "files?", { turnId: "t" }, 2);
+    const before = await home.entry();
+    for (let reset = 0; reset < resets; reset++) await resetSession(home.fixture.agent, ADA_KEY);
+    const result = await home.say("files?", { turnId: "t", attempt: 2 });
     expect(result).toMatchObject({ outcome: "answered", text: "looking\n\nre: files?" });
     expect(calls).toBe(1);
-    const texts = (await stage.messages(before)).map(({ message }) => messageText(message));
+    const texts = (await home.messages(before)).map(({ message }) => messageText(message));
     expect(texts).toEqual(["files?", "looking", "a.txt", "re: files?"]);
-    expect(await conversation(stage)).toEqual([]);
+    expect(await conversation(home)).toEqual([]);
   });
 
   it("fails without repeating tools if the session was archived", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.engine-spoke", "files?", { turnId: "t" }, 2);
-    await archiveSession(stage.fixture.agent, ADA_KEY);
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.engine-spoke", "files?", { turnId: "t" }, 2);
+    await archiveSession(home.fixture.agent, ADA_KEY);
     const asked = engine.turns.length;
-    const result = await stage.say("files?", { turnId: "t", attempt: 2 });
+    const result = await home.say("files?", { turnId: "t", attempt: 2 });
     expect(result).toMatchObject({ outcome: "failed", error: { code: "turn-archived" } });
     expect(result.text).toContain("Send it again");
     expect(engine.turns).toHaveLength(asked);
@@ -210,38 +210,38 @@ describe("a repeated turn", () => {
 
   it("delivers an answer that was complete before a reset", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.answered", "hello", { turnId: "t" });
-    await resetSession(stage.fixture.agent, ADA_KEY);
-    const result = await stage.say("hello", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.answered", "hello", { turnId: "t" });
+    await resetSession(home.fixture.agent, ADA_KEY);
+    const result = await home.say("hello", { turnId: "t", attempt: 2 });
     expect(result).toMatchObject({ outcome: "answered", text: "looking\n\nre: hello" });
     expect(engine.turns).toHaveLength(1);
-    expect(await conversation(stage)).toEqual([]);
+    expect(await conversation(home)).toEqual([]);
   });
 
   it("continues after many deaths while the engine answers", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
+    await using home = await createTurnHome(engine);
     for (const attempt of [1, 2, 3, 4, 5, 6, 7]) {
-      await stage.dieAt("turn.engine-spoke", "hello", { turnId: "t", attempt });
+      await home.dieAt("turn.engine-spoke", "hello", { turnId: "t", attempt });
     }
-    expect(await stage.say("hello", { turnId: "t", attempt: 8 })).toMatchObject({ outcome: "answered" });
-    expect((await conversation(stage)).filter((text) => text === "hello")).toHaveLength(1);
+    expect(await home.say("hello", { turnId: "t", attempt: 8 })).toMatchObject({ outcome: "answered" });
+    expect((await conversation(home)).filter((text) => text === "hello")).toHaveLength(1);
   });
 
   it("continues after many deaths before the engine is asked", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    for (const attempt of [1, 2, 3, 4]) await stage.dieAt("turn.message-written", "hello", { turnId: "t", attempt });
-    expect(await stage.say("hello", { turnId: "t", attempt: 5 })).toMatchObject({ outcome: "answered" });
+    await using home = await createTurnHome(engine);
+    for (const attempt of [1, 2, 3, 4]) await home.dieAt("turn.message-written", "hello", { turnId: "t", attempt });
+    expect(await home.say("hello", { turnId: "t", attempt: 5 })).toMatchObject({ outcome: "answered" });
   });
 
   it("delivers at the third attempt if the second had the answer", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.initialised", "hello", { turnId: "t" });
-    await stage.dieAt("turn.answered", "hello", { turnId: "t", attempt: 2 });
-    expect(await stage.say("hello", { turnId: "t", attempt: 3 })).toMatchObject({ outcome: "answered" });
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.initialised", "hello", { turnId: "t" });
+    await home.dieAt("turn.answered", "hello", { turnId: "t", attempt: 2 });
+    expect(await home.say("hello", { turnId: "t", attempt: 3 })).toMatchObject({ outcome: "answered" });
   });
 });
 
@@ -250,26 +250,26 @@ describe("a turn that is given up", () => {
 
   it.each([undefined, ...POINTS.slice(0, 3)])("writes its message and the reason, interrupted at %s", async (point) => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    if (point !== undefined) await stage.dieAt(point, "hello", { turnId: "t" });
+    await using home = await createTurnHome(engine);
+    if (point !== undefined) await home.dieAt(point, "hello", { turnId: "t" });
     const asked = engine.turns.length;
-    const result = await stage.giveUp("hello", error, { turnId: "t", attempt: 29 });
+    const result = await home.giveUp("hello", error, { turnId: "t", attempt: 29 });
     expect(result).toMatchObject({ outcome: "failed", error: { code: "turn-given-up" } });
     expect(result.payloads.at(-1)).toMatchObject({ text: "The process ended 28 times.", isError: true });
     expect(engine.turns).toHaveLength(asked);
-    const lines = await stage.messages();
+    const lines = await home.messages();
     expect(lines.filter(({ message }) => messageText(message) === "hello")).toHaveLength(1);
     expect(lines.at(-1)?.message).toMatchObject({ stopReason: "error", errorMessage: "The process ended 28 times." });
     // Once, also when its process dies before the end is written.
-    expect((await stage.giveUp("hello", error, { turnId: "t", attempt: 30 })).outcome).toBe("failed");
-    expect(await stage.messages()).toHaveLength(lines.length);
-    expect(await stage.say("next")).toMatchObject({ outcome: "answered" });
+    expect((await home.giveUp("hello", error, { turnId: "t", attempt: 30 })).outcome).toBe("failed");
+    expect(await home.messages()).toHaveLength(lines.length);
+    expect(await home.say("next")).toMatchObject({ outcome: "answered" });
   });
 
   it("delivers an answer that was complete", async () => {
-    await using stage = await createTurnHome(working());
-    await stage.dieAt("turn.answered", "hello", { turnId: "t" });
-    const result = await stage.giveUp("hello", error, { turnId: "t", attempt: 29 });
+    await using home = await createTurnHome(working());
+    await home.dieAt("turn.answered", "hello", { turnId: "t" });
+    const result = await home.giveUp("hello", error, { turnId: "t", attempt: 29 });
     expect(result).toMatchObject({ outcome: "answered", text: "looking\n\nre: hello" });
   });
 
@@ -278,30 +278,30 @@ describe("a turn that is given up", () => {
       if (text.includes("b?")) return yield answer("b");
       return yield { type: "steered", text: "and b?", mark: { turnId: "t2", said: "and b?" } };
     });
-    await using stage = await createTurnHome(engine);
-    await stage.dieAt("turn.answered", "look at a", { turnId: "t" });
-    await stage.giveUp("look at a", error, { turnId: "t", attempt: 29 });
-    const result = await stage.say("and b?", { turnId: "t2", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.dieAt("turn.answered", "look at a", { turnId: "t" });
+    await home.giveUp("look at a", error, { turnId: "t", attempt: 29 });
+    const result = await home.say("and b?", { turnId: "t2", attempt: 2 });
     expect(result).toMatchObject({ outcome: "answered", text: "b" });
-    expect((await conversation(stage)).filter((text) => text === "and b?")).toHaveLength(1);
+    expect((await conversation(home)).filter((text) => text === "and b?")).toHaveLength(1);
   });
 });
 
 describe("saving memory", () => {
   it("is not repeated after a crash when it was completed", async () => {
     const engine = working();
-    await using stage = await createTurnHome(engine);
-    await stage.say("first");
-    const before = await stage.entry();
-    await stage.dieAt("turn.flushed", "/new second", { turnId: "t" });
-    expect((await stage.entry()).sessionId).toBe(before.sessionId);
-    await stage.say("/new second", { turnId: "t", attempt: 2 });
+    await using home = await createTurnHome(engine);
+    await home.say("first");
+    const before = await home.entry();
+    await home.dieAt("turn.flushed", "/new second", { turnId: "t" });
+    expect((await home.entry()).sessionId).toBe(before.sessionId);
+    await home.say("/new second", { turnId: "t", attempt: 2 });
     expect(engine.turns.filter(({ kind }) => kind === "flush")).toHaveLength(1);
-    const old = (await stage.messages(before)).filter(isFlushEntry);
+    const old = (await home.messages(before)).filter(isFlushEntry);
     expect(old.map(({ message }) => message.role)).toEqual(["user", "assistant"]);
   });
 });
 
-async function conversation(stage: TurnHome): Promise<string[]> {
-  return (await stage.messages()).filter((line) => !isFlushEntry(line)).map(({ message }) => messageText(message));
+async function conversation(home: TurnHome): Promise<string[]> {
+  return (await home.messages()).filter((line) => !isFlushEntry(line)).map(({ message }) => messageText(message));
 }

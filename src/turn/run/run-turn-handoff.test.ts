@@ -49,21 +49,21 @@ async function createHandoffHome(engine = scriptedEngine(() => [answer("Well.")]
 }
 
 /** The hand-offs before the messages of people in the current window. */
-async function toldIn(stage: TurnHome): Promise<(string | undefined)[]> {
-  const asked = (await stage.messages()).flatMap(({ message }) => (message.role === "user" ? [message] : []));
+async function toldIn(home: TurnHome): Promise<(string | undefined)[]> {
+  const asked = (await home.messages()).flatMap(({ message }) => (message.role === "user" ? [message] : []));
   return asked.map(({ content }) => handoffText(content));
 }
 
 it("precedes the first message of a window only, and does not change the person's words", async () => {
   const engine = scriptedEngine(() => [answer("Well.")]);
-  await using stage = await createHandoffHome(engine);
-  await stage.say(WORK);
-  await stage.say("/new hello");
-  await stage.say("and now?");
-  const [told, ...later] = await toldIn(stage);
+  await using home = await createHandoffHome(engine);
+  await home.say(WORK);
+  await home.say("/new hello");
+  await home.say("and now?");
+  const [told, ...later] = await toldIn(home);
   expect(told).toMatch(/missing certificate.*\[[0-9a-f]{8}\]/);
   expect(later).toEqual([undefined]);
-  const [first] = await stage.messages();
+  const [first] = await home.messages();
   expect(first?.said).toBe("hello");
   // The engine reads both.
   expect(engine.turns[1]?.text).toBe(`${told}\nhello`);
@@ -73,32 +73,32 @@ it.each([
   ["/new hello", "It ended with /new."],
   ["/reset hello", "It ended with a reset."],
 ])("names %s as the end of the window, even without a hook", async (text, ending) => {
-  await using stage = await createHandoffHome();
-  await stage.say(WORK);
-  await stage.say(text);
-  expect(await toldIn(stage)).toEqual([expect.stringContaining(ending)]);
+  await using home = await createHandoffHome();
+  await home.say(WORK);
+  await home.say(text);
+  expect(await toldIn(home)).toEqual([expect.stringContaining(ending)]);
 });
 
 it.each(["turn.initialised", "turn.message-written", "turn.engine-spoke"] as const)(
   "is given once when the process dies at %s",
   async (point) => {
-    await using stage = await createHandoffHome();
-    await stage.say(WORK);
-    await stage.dieAt(point, "/new hello", { turnId: "cut" });
-    await stage.say("/new hello", { turnId: "cut", attempt: 2 });
-    await stage.say("and now?");
-    expect(await toldIn(stage)).toEqual([expect.stringContaining("missing certificate"), undefined]);
-    expect((await stage.handoff.get(ADA_KEY))?.decidedFor).toMatchObject({
-      sessionId: (await stage.entry()).sessionId,
+    await using home = await createHandoffHome();
+    await home.say(WORK);
+    await home.dieAt(point, "/new hello", { turnId: "cut" });
+    await home.say("/new hello", { turnId: "cut", attempt: 2 });
+    await home.say("and now?");
+    expect(await toldIn(home)).toEqual([expect.stringContaining("missing certificate"), undefined]);
+    expect((await home.handoff.get(ADA_KEY))?.decidedFor).toMatchObject({
+      sessionId: (await home.entry()).sessionId,
     });
   },
 );
 
 it("a bare reset shows the interrupted task", async () => {
   const working = scriptedEngine(() => [answer("I am adding the column for the keys now.")]);
-  await using stage = await createHandoffHome(working);
-  await stage.say("Please add idempotency keys to the webhook handler.");
-  const { text } = await stage.say("/new");
+  await using home = await createHandoffHome(working);
+  await home.say("Please add idempotency keys to the webhook handler.");
+  const { text } = await home.say("/new");
   expect(text).toMatch(
     /^A new conversation has begun\.\nYou were working on: .+\. Keep typing to continue, or see \/handoff\.$/,
   );
@@ -106,10 +106,10 @@ it("a bare reset shows the interrupted task", async () => {
 
 it("a bare reset does not show an expired task", async () => {
   const working = scriptedEngine(() => [answer("I am adding the column for the keys now.")]);
-  await using stage = await createHandoffHome(working);
-  await stage.say("Please add idempotency keys to the webhook handler.");
-  stage.fixture.clock.advance(25 * 3_600_000);
-  const { text } = await stage.say("/new");
+  await using home = await createHandoffHome(working);
+  await home.say("Please add idempotency keys to the webhook handler.");
+  home.fixture.clock.advance(25 * 3_600_000);
+  const { text } = await home.say("/new");
   expect(text).toBe("A new conversation has begun.");
 });
 
@@ -117,12 +117,12 @@ it("is offered if the process died after the compaction", async () => {
   const engine = scriptedEngine(({ text }) => [usage(text.startsWith("long") ? 190_000 : 100), answer("Well.")], {
     summarize: async () => "A summary.",
   });
-  await using stage = await createHandoffHome(engine);
-  await stage.say(WORK);
-  await stage.say(`long ${"word ".repeat(8_000)}`);
-  await stage.dieAt("turn.shortened", "and now?", { turnId: "cut" });
-  await stage.say("and now?", { turnId: "cut", attempt: 2 });
-  expect(await stage.entry()).toMatchObject({ compactionCount: 1 });
+  await using home = await createHandoffHome(engine);
+  await home.say(WORK);
+  await home.say(`long ${"word ".repeat(8_000)}`);
+  await home.dieAt("turn.shortened", "and now?", { turnId: "cut" });
+  await home.say("and now?", { turnId: "cut", attempt: 2 });
+  expect(await home.entry()).toMatchObject({ compactionCount: 1 });
   const read = engine.turns.at(-1)?.context ?? [];
   expect(read[0]).toMatchObject({ role: "compactionSummary" });
   expect(read.filter((message) => messageText(message).includes("missing certificate"))).toHaveLength(1);
@@ -133,20 +133,20 @@ it("is offered after a compaction that was not predicted", async () => {
   const engine = scriptedEngine(({ text }) => [usage(text.startsWith("long") ? 190_000 : 100), answer("Well.")], {
     summarize: async () => (isBroken ? await broken() : "A summary."),
   });
-  await using stage = await createHandoffHome(engine);
-  const { store } = stage.fixture.agent;
-  await stage.say("hello");
+  await using home = await createHandoffHome(engine);
+  const { store } = home.fixture.agent;
+  await home.say("hello");
   await store.update(ADA_KEY, (entry) => entry && { ...entry, project: "general" });
-  await stage.say(`long ${"word ".repeat(8_000)}`);
+  await home.say(`long ${"word ".repeat(8_000)}`);
   // There is nothing to offer yet, and the conversation is not shortened.
-  await stage.say("long ago");
+  await home.say("long ago");
   await store.update(ADA_KEY, (entry) => entry && { ...entry, project: "billing" });
-  await stage.say(`long story. ${WORK}`);
-  expect((await stage.entry()).compactionCount ?? 0).toBe(0);
+  await home.say(`long story. ${WORK}`);
+  expect((await home.entry()).compactionCount ?? 0).toBe(0);
   isBroken = false;
-  await stage.say("and now?");
-  expect(await stage.entry()).toMatchObject({ compactionCount: 1 });
-  const notes = (await stage.lines()).filter(({ type }) => type === "custom_message");
+  await home.say("and now?");
+  expect(await home.entry()).toMatchObject({ compactionCount: 1 });
+  const notes = (await home.lines()).filter(({ type }) => type === "custom_message");
   expect(JSON.stringify(notes)).toContain("missing certificate");
 });
 
@@ -154,16 +154,16 @@ it.each(["HEARTBEAT_OK", "HEARTBEAT_OK\nWe decided to keep the old certificate u
   "waits for a person if heartbeats come first and say %j",
   async (beat) => {
     const engine = scriptedEngine(({ text }) => [answer(text.startsWith("Look") ? beat : "Well.")]);
-    await using stage = await createHandoffHome(engine);
-    await stage.say(WORK);
-    await stage.say("/new");
-    for (let count = 0; count < 3; count++) await stage.say("Look around: is there anything to do?", HEARTBEAT);
+    await using home = await createHandoffHome(engine);
+    await home.say(WORK);
+    await home.say("/new");
+    for (let count = 0; count < 3; count++) await home.say("Look around: is there anything to do?", HEARTBEAT);
     // As a process would that starts in between.
-    await stage.handoff.recover();
-    await stage.say("good morning");
-    await stage.say("Look around: is there anything to do?", HEARTBEAT);
-    await stage.say("and now?");
-    const told = await toldIn(stage);
+    await home.handoff.recover();
+    await home.say("good morning");
+    await home.say("Look around: is there anything to do?", HEARTBEAT);
+    await home.say("and now?");
+    const told = await toldIn(home);
     expect(told.map((text) => text?.includes("missing certificate"))).toEqual([
       undefined,
       undefined,
@@ -177,24 +177,24 @@ it.each(["HEARTBEAT_OK", "HEARTBEAT_OK\nWe decided to keep the old certificate u
 );
 
 it("does not treat a heartbeat as a request", async () => {
-  await using stage = await createHandoffHome();
-  await stage.say("Please fix the login page of the shop.", HEARTBEAT);
-  expect(await stage.handoff.capture({ kind: "session", sessionKey: ADA_KEY }, "messages")).toBeUndefined();
+  await using home = await createHandoffHome();
+  await home.say("Please fix the login page of the shop.", HEARTBEAT);
+  expect(await home.handoff.capture({ kind: "session", sessionKey: ADA_KEY }, "messages")).toBeUndefined();
 });
 
 it("is not computed at every turn of a full conversation that cannot be cut", async () => {
   const full = scriptedEngine(() => [usage(190_000), answer("Well.")], { summarize: async () => "A summary." });
-  await using stage = await createHandoffHome(full);
+  await using home = await createHandoffHome(full);
   const asked: OfferRequest[] = [];
-  stage.parts.handoff = {
-    ...stage.handoff,
+  home.parts.handoff = {
+    ...home.handoff,
     offer: async (request) => {
       asked.push(request);
-      return await stage.handoff.offer(request);
+      return await home.handoff.offer(request);
     },
   };
-  for (const text of [WORK, "and now?", "and then?"]) await stage.say(text);
-  expect(await stage.entry()).toMatchObject({ totalTokens: 190_000 });
+  for (const text of [WORK, "and now?", "and then?"]) await home.say(text);
+  expect(await home.entry()).toMatchObject({ totalTokens: 190_000 });
   expect(asked.map(({ entry }) => entry.compactionCount ?? 0)).toEqual([0]);
 });
 
@@ -202,35 +202,35 @@ const broken = async (): Promise<never> => await Promise.reject(new Error("the d
 const hanging = async (): Promise<never> => await new Promise<never>(() => undefined);
 
 it("a hand-off that hangs or fails does not prevent the answer", async () => {
-  await using stage = await createHandoffHome();
-  stage.parts.handoff = { ...stage.handoff, offer: broken, capture: broken };
-  await stage.say(WORK);
-  expect(await stage.say("/new hello")).toMatchObject({ outcome: "answered", text: "Well." });
-  stage.parts.handoff = { ...stage.handoff, offer: hanging };
-  expect(await stage.say("/new again")).toMatchObject({ outcome: "answered", text: "Well." });
-  expect(await toldIn(stage)).toEqual([undefined]);
+  await using home = await createHandoffHome();
+  home.parts.handoff = { ...home.handoff, offer: broken, capture: broken };
+  await home.say(WORK);
+  expect(await home.say("/new hello")).toMatchObject({ outcome: "answered", text: "Well." });
+  home.parts.handoff = { ...home.handoff, offer: hanging };
+  expect(await home.say("/new again")).toMatchObject({ outcome: "answered", text: "Well." });
+  expect(await toldIn(home)).toEqual([undefined]);
 });
 
 it("reports to the hand-off how much a turn added", async () => {
   const engine = scriptedEngine(() => [toolCall("t"), toolResult("t", "x".repeat(500)), answer("Done.")]);
-  await using stage = await createHandoffHome(engine);
+  await using home = await createHandoffHome(engine);
   const ended: unknown[] = [];
-  stage.parts.handoff = { ...stage.handoff, turnEnded: (turn) => void ended.push(turn) };
-  await stage.say("look");
+  home.parts.handoff = { ...home.handoff, turnEnded: (turn) => void ended.push(turn) };
+  await home.say("look");
   expect(ended).toEqual([{ sessionKey: ADA_KEY, messages: 4, largestToolResult: 500, timedOut: false }]);
 });
 
 it("calls hooks before a window is left, and delivers their messages", async () => {
-  await using stage = await quietStage(scriptedEngine(() => [answer("Well.")]));
-  const { called } = await listen(stage, ["command:new", "command:reset", "session:end"], (event) => {
+  await using home = await quietStage(scriptedEngine(() => [answer("Well.")]));
+  const { called } = await listen(home, ["command:new", "command:reset", "session:end"], (event) => {
     if (event.type === "command") event.messages.push(`Saved before /${event.action}.`);
   });
-  await stage.say("hello");
+  await home.say("hello");
   expect(called).toEqual([]);
-  const { sessionId } = await stage.entry();
-  const { payloads } = await stage.say("/new again");
+  const { sessionId } = await home.entry();
+  const { payloads } = await home.say("/new again");
   expect(payloads.map(({ text }) => text)).toEqual(["Saved before /new.", "Well."]);
-  const { text } = await stage.say("/reset");
+  const { text } = await home.say("/reset");
   expect(text).toContain("Saved before /reset.");
   expect(called.map(({ event }) => event)).toEqual(["command:new", "session:end", "command:reset", "session:end"]);
   expect(called[0]?.context).toMatchObject({ sessionId, commandSource: "telegram", senderId: "1", reason: "new" });
@@ -239,12 +239,12 @@ it("calls hooks before a window is left, and delivers their messages", async () 
 
 it("adds files of hooks to the system prompt, within limits", async () => {
   const engine = scriptedEngine(() => [answer("Well.")]);
-  await using stage = await quietStage(engine);
-  await listen(stage, ["agent:bootstrap"], (event) => {
+  await using home = await quietStage(engine);
+  await listen(home, ["agent:bootstrap"], (event) => {
     event.context.bootstrapFiles?.push({ name: "WEATHER.md", content: "It rains." });
     event.context.bootstrapFiles?.push({ name: "BIG.md", content: "x".repeat(30_000) });
   });
-  await stage.say("hello");
+  await home.say("hello");
   const system = engine.turns[0]?.system ?? "";
   expect(system).toMatch(/^You are a test\.\n\n<WEATHER\.md [0-9a-f]+>\nIt rains\.\n/);
   expect(system).toContain("[cut here]");
@@ -252,8 +252,8 @@ it("adds files of hooks to the system prompt, within limits", async () => {
 });
 
 it("a hook that hangs delays a reset by some seconds at most", async () => {
-  await using stage = await quietStage(scriptedEngine(() => [answer("Well.")]));
-  await stage.say("hello");
-  await listen(stage, ["command:new"], hanging);
-  expect(await stage.say("/new again")).toMatchObject({ text: "Well." });
+  await using home = await quietStage(scriptedEngine(() => [answer("Well.")]));
+  await home.say("hello");
+  await listen(home, ["command:new"], hanging);
+  expect(await home.say("/new again")).toMatchObject({ text: "Well." });
 });

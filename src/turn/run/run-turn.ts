@@ -39,7 +39,6 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   return body === undefined ? await endWithoutQuestion(turn) : await askTurn(turn, body);
 }
 
-/** Writes the message, and asks the engine. */
 async function askTurn(turn: Turn, body: TurnBody): Promise<TurnResult> {
   const { parts, held, turnId, session } = turn;
   const { sessionKey, sessionEntry: entry } = session;
@@ -61,7 +60,6 @@ async function askTurn(turn: Turn, body: TurnBody): Promise<TurnResult> {
   return await answerTurn({ ...turn, log, text: contentText(content), told, spare });
 }
 
-/** Continues a repeated turn whose message is in the transcript. */
 async function continueTurn(turn: Turn, trace: TurnTrace, text: string): Promise<TurnResult> {
   const { parts, held, turnId, session } = turn;
   const { sessionKey, sessionEntry: entry } = session;
@@ -170,13 +168,7 @@ export async function giveUpTurn(request: TurnRequest, error: unknown): Promise<
     createAssistantMessage({ text: "", model: undefined, stopReason: "error", errorMessage, timestamp }),
   );
   await log.sync();
-  return await settleTurn(turn, {
-    words: record.words,
-    flushed: [],
-    usage: undefined,
-    compactions: 0,
-    aborted: false,
-    end: log.end,
-    error,
-  });
+  const { words } = record;
+  const nothing = { flushed: [], usage: undefined, compactions: 0, aborted: false };
+  return await settleTurn(turn, { ...nothing, words, end: log.end, error });
 }

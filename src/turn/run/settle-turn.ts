@@ -17,7 +17,6 @@ import { contentText } from "../../transcript/messages.ts";
 
 export interface TurnEnding {
   words: TurnWords;
-  /** Messages of the agent from a memory flush. */
   flushed: ReplyPayload[];
   usage: EngineUsage | undefined;
   /** Estimated tokens of the conversation. Default: the usage. */
@@ -97,7 +96,6 @@ function repliesOf(turn: Turn, { words, flushed }: TurnEnding): ReplyPayload[] {
   return [...flushed, ...words.notices.map((text) => ({ text })), ...payloads];
 }
 
-/** A failed answer that is longer is not shown. */
 const MAX_FAILED_TEXT = 20_000;
 
 function payloadsOf(message: EngineMessage): ReplyPayload[] {
@@ -126,11 +124,8 @@ export function deliverable(turn: Turn, payloads: ReplyPayload[]): Pick<TurnResu
   const channel = ctx.OriginatingChannel ?? ctx.Provider;
   const chatType = normalizeChatType(ctx.ChatType);
   const policy = resolveSendPolicy({ cfg: config, entry, sessionKey, channel, chatType });
-  if (policy === "allow" || payloads.length === 0)
-    return {
-      payloads,
-      text: payloads.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n") || undefined,
-    };
+  const text = payloads.flatMap((payload) => payload.text ?? []).join("\n\n") || undefined;
+  if (policy === "allow" || payloads.length === 0) return { payloads, text };
   const fields = { key: sessionKey, turnId: turn.turnId, payloads: payloads.length };
   agent.logger.info("the send policy withholds an answer", fields);
   return { payloads: [], withheld: "send-policy" };

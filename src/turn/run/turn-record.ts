@@ -22,7 +22,6 @@ import type { AgentParts, TurnEvent, TurnName } from "../pipeline.ts";
 import type { ReplyPayload } from "../reply/payloads.ts";
 import { resolveContextWindow } from "../../models/model-info.ts";
 
-/** Opens the transcript of the window in `entry`, for writing under the session's lease. */
 export async function openTurnLog(
   { agent, transcripts }: Pick<AgentParts, "agent" | "transcripts">,
   held: HeldLease,
@@ -70,7 +69,6 @@ export function createTurnRecord(log: TranscriptLog, turnId: string, before?: Tu
       await log.append([{ type: "message", turnId, message }]);
       words.messages.push(message);
     },
-    /** Writes a person's message that joined the running turn. */
     async steered(text: string, timestamp: number, mark?: SteerMark): Promise<void> {
       const message = { role: "user" as const, content: [{ type: "text" as const, text }], timestamp };
       const said = mark?.said === text ? undefined : mark?.said;
@@ -103,7 +101,6 @@ export function noteDraft(data: TurnNote): DraftEntry {
   return { type: "custom", customType: TURN_NOTE_TYPE, data };
 }
 
-/** Undefined for entries that are not a note. */
 export function turnNoteOf(entry: TranscriptEntry): TurnNote | undefined {
   if (entry.type !== "custom" || entry.customType !== TURN_NOTE_TYPE || !isRecord(entry.data)) return undefined;
   const { turnId, notice, sent, givenUp } = entry.data;
@@ -125,7 +122,6 @@ export function isAnswered({ messages }: TurnWords): boolean {
   return typeof content === "string" || content.every(({ type }) => type !== "toolCall");
 }
 
-/** The usage of the newest answer with a token count; undefined when there is none. */
 export function usageOf({ messages }: TurnWords): EngineUsage | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== "assistant" || message.usage === undefined || !(message.usage.totalTokens > 0)) continue;
@@ -179,7 +175,6 @@ export function changeOwnEntry(agent: AgentHandle, sessionId: string, change: En
       : undefined;
 }
 
-/** `provider/model` of the session, else of the agent. */
 export function modelOf(entry: SessionEntry, config: HoldfastConfig, agentId: string): string | undefined {
   const { providerOverride, modelOverride } = entry;
   if (modelOverride === undefined) return config.agents[agentId]?.model;

@@ -31,7 +31,6 @@ export interface TurnTrace extends Pick<FileTrace, "asked" | "handedOver" | "wor
   flush: FlushTrace;
 }
 
-/** A window that the session has left. */
 export interface EarlierPlace {
   window: Window;
   path: string;
@@ -39,9 +38,7 @@ export interface EarlierPlace {
   isArchived: boolean;
 }
 
-/** The memory flush before the turn. */
 export interface FlushTrace {
-  /** The prompt of the flush was written. */
   asked: boolean;
   messages: EngineMessage[];
 }
@@ -82,27 +79,16 @@ interface FileTrace {
   waits: boolean;
   /** The message joined another turn, which has ended. */
   steered: boolean;
-  /** Turns that were given up. */
   givenUp: Set<string>;
   flushAsked: boolean;
   flushed: EngineMessage[];
 }
 
-interface EarlierTrace extends FileTrace {
-  place: EarlierPlace;
-  opened: boolean;
-}
-
 const MAX_EARLIER_WINDOWS = 20;
 
 /** Newest first, up to the window with the message. */
-async function findEarlier(
-  agent: AgentHandle,
-  sessionKey: string,
-  entry: SessionEntry | undefined,
-  turnId: string,
-): Promise<EarlierTrace[]> {
-  const traces: EarlierTrace[] = [];
+async function findEarlier(agent: AgentHandle, sessionKey: string, entry: SessionEntry | undefined, turnId: string) {
+  const traces: (FileTrace & { place: EarlierPlace; opened: boolean })[] = [];
   for (const place of await earlierPlaces(agent, sessionKey, entry)) {
     const opened = place.window.state?.openedByTurn === turnId;
     const trace = { place, opened, ...(await readTrace(agent, place.path, turnId)) };
@@ -112,11 +98,7 @@ async function findEarlier(
   return traces;
 }
 
-async function earlierPlaces(
-  agent: AgentHandle,
-  sessionKey: string,
-  entry: SessionEntry | undefined,
-): Promise<EarlierPlace[]> {
+async function earlierPlaces(agent: AgentHandle, sessionKey: string, entry: SessionEntry | undefined) {
   const left = (await agent.store.windows(sessionKey)).filter(({ sessionId }) => sessionId !== entry?.sessionId);
   const archived = (await listArchives(agent)).filter(({ key }) => key === sessionKey);
   const windows = [

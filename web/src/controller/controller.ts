@@ -2,6 +2,7 @@
 import type { RpcCaller } from "../../../src/rpc/client.ts";
 import { type Place, readPlace, takeTokenFromAddress, writePlace } from "../address.ts";
 import { type Connection, openConnection } from "../connection.ts";
+import type { FoundSession } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
 import { tabStorage } from "../storage.ts";
 import { type ChatControl, createChatControl } from "./chat-control.ts";
@@ -22,6 +23,8 @@ export interface Controller {
   signOut(): void;
   retryNow(): void;
   open(place: Place): void;
+  /** Opens a chat at its best passage. Fails for a chat that was deleted. */
+  openFound(found: FoundSession): Promise<void>;
 }
 
 export function createController(store: Store): Controller {
@@ -89,6 +92,11 @@ export function createController(store: Store): Controller {
     show(readPlace());
   };
 
+  const open = (place: Place): void => {
+    writePlace(place);
+    show(place);
+  };
+
   return {
     chat,
     handoff,
@@ -107,9 +115,10 @@ export function createController(store: Store): Controller {
       store.dispatch({ type: "link.changed", link: { state: "signed-out" } });
     },
     retryNow: () => connection?.retryNow(),
-    open: (place) => {
-      writePlace(place);
-      show(place);
+    open,
+    openFound: async ({ sessionId, agentId, passages }) => {
+      const { key, isCurrent } = await caller.call("sessions.resolve", { sessionId, agentId });
+      open({ key, windowId: isCurrent ? undefined : sessionId, entryId: passages[0]?.entryId });
     },
   };
 }

@@ -1,8 +1,9 @@
-/** Reads the list of sessions page by page, and its beginning again after events. */
+/** Reads the list of sessions page by page, and its beginning again after events. Searches transcripts and memory. */
 import { errorMessage } from "../../../src/base/errors.ts";
 import type { RpcCaller } from "../../../src/rpc/client.ts";
 import { isConnectionLost } from "../connection.ts";
 import type { SessionQuery } from "../state/state.ts";
+import { searchedText } from "../state/reduce.ts";
 import type { Store } from "../state/store.ts";
 import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
@@ -17,15 +18,28 @@ export interface SessionsControl {
 const PAGE = 100;
 /** At most one read per interval. */
 const REFRESH_MS = 700;
-const TYPING_MS = 200;
+const TYPING_MS = 150;
+const INDEXING_MS = 1000;
+const FOUND = 20;
 
 export function createSessionsControl(store: Store, caller: RpcCaller): SessionsControl {
   let refreshTimer: ReturnType<typeof setTimeout> | undefined;
   let typingTimer: ReturnType<typeof setTimeout> | undefined;
 
+  const find = async (query: SessionQuery, text: string): Promise<void> => {
+    const found = await caller
+      .call("search.query", { text, limit: FOUND })
+      .catch((error: unknown) => (isConnectionLost(error) ? undefined : { problem: errorMessage(error) }));
+    if (found === undefined) return;
+    store.dispatch({ type: "search.answered", query, found });
+    // The gateway is still reading files: ask again for the rest.
+    const isPartial = "complete" in found && !found.complete;
+    if (isPartial && store.get().found === found) typingTimer = setTimeout(() => void find(query, text), INDEXING_MS);
+  };
   const read = async (query: SessionQuery, offset: number): Promise<void> => {
     store.dispatch({ type: "sessions.asked", query });
-    const search = query.search.trim();
+    const search = searchedText(query);
+    if (search !== "" && offset === 0) void find(query, search);
     try {
       const { sessions, total } = await caller.call("sessions.list", {
         limit: PAGE,
@@ -53,7 +67,10 @@ export function createSessionsControl(store: Store, caller: RpcCaller): Sessions
     },
     search: (search) => {
       clearTimeout(typingTimer);
-      typingTimer = setTimeout(() => void read({ ...store.get().sessions.query, search }, 0), TYPING_MS);
+      typingTimer = setTimeout(() => {
+        const query = { ...store.get().sessions.query, search };
+        void read(query, 0);
+      }, TYPING_MS);
     },
     chooseChannel: (channel) => void read({ ...store.get().sessions.query, channel }, 0),
     onEvent: (event) => {

@@ -103,7 +103,7 @@ function CodeBlock({ language, text }: { language: string; text: string }) {
 
 const SHOWN_MS = 1500;
 
-function CopyButton({ text, label }: { text: string; label: string }) {
+export function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;

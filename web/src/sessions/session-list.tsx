@@ -5,7 +5,8 @@ import { Logo, SearchIcon, PlusIcon } from "../parts/icons.tsx";
 import type { PageState, SessionRow as Row } from "../state/state.ts";
 import { SessionRow } from "./session-row.tsx";
 import { sessionTitle, newSessionKey } from "./session-title.ts";
-import { isUnread } from "../state/reduce.ts";
+import { isUnread, searchedText } from "../state/reduce.ts";
+import { FoundList } from "./found-list.tsx";
 
 export function SessionList() {
   const controller = useController();
@@ -69,7 +70,7 @@ function SessionFilter({ onEnterList }: { onEnterList: () => void }) {
         <SearchIcon />
         <input
           type="search"
-          placeholder="Search sessions"
+          placeholder="Search everything"
           aria-label="Search sessions"
           value={text}
           onChange={(event) => search(event.target.value)}
@@ -102,7 +103,11 @@ function Rows() {
   // As a string: text changes the turns many times a second, but the running sessions rarely change.
   const running = usePageState(({ live }) => runningKeys(live));
   const { rows, problem } = sessions;
-  const groups = useMemo(() => groupSessions(rows ?? [], Date.now()), [rows]);
+  const isSearch = searchedText(sessions.query) !== "";
+  const groups = useMemo(
+    () => (isSearch ? namedSessions(rows ?? []) : groupSessions(rows ?? [], Date.now())),
+    [rows, isSearch],
+  );
   const onOpen = useMemo(() => (key: string) => controller.open({ key }), [controller]);
   const hasManyAgents = (agents?.ids.length ?? 0) > 1;
 
@@ -113,8 +118,8 @@ function Rows() {
       </p>
     );
   }
-  if (rows === undefined) return <p className="list-note">Loading…</p>;
-  if (rows.length === 0) return <p className="list-note">{emptyText(sessions.query)}</p>;
+  if (rows === undefined && !isSearch) return <p className="list-note">Loading…</p>;
+  if (rows?.length === 0 && !isSearch) return <p className="list-note">{emptyText(sessions.query)}</p>;
   return (
     <>
       {groups.map((group) => (
@@ -136,7 +141,7 @@ function Rows() {
           </ul>
         </section>
       ))}
-      <LoadMore shown={rows.length} total={sessions.total} />
+      {isSearch ? <FoundList /> : <LoadMore shown={rows?.length ?? 0} total={sessions.total} />}
     </>
   );
 }
@@ -144,6 +149,13 @@ function Rows() {
 interface SessionGroup {
   name: string;
   rows: Row[];
+}
+
+const NAMED = 5;
+
+/** A longer list would hide the passages below. */
+function namedSessions(rows: readonly Row[]): SessionGroup[] {
+  return rows.length === 0 ? [] : [{ name: "Names", rows: rows.slice(0, NAMED) }];
 }
 
 const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
@@ -179,8 +191,8 @@ function runningKeys(live: PageState["live"]): string {
   return keys.join("");
 }
 
-function emptyText({ search, channel }: { search: string; channel: string | undefined }): string {
-  return search.trim() === "" && channel === undefined ? "No conversations yet. Start one above." : "Nothing found.";
+function emptyText({ channel }: PageState["sessions"]["query"]): string {
+  return channel === undefined ? "No conversations yet. Start one above." : "Nothing found.";
 }
 
 /** Moves between rows, or to the first one. False at the end. */

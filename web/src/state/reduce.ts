@@ -1,6 +1,6 @@
 import { reduceEvent } from "./reduce-event.ts";
 import { historyRead, joinedTurn, olderRead } from "./reduce-history.ts";
-import type { PageState, PendingMessage, Action, SessionRow } from "./state.ts";
+import type { PageState, PendingMessage, Action, SessionQuery, SessionRow } from "./state.ts";
 import { rememberEnded, turnName } from "./turn-number.ts";
 
 export function reduce(state: PageState, action: Action): PageState {
@@ -20,11 +20,13 @@ export function reduce(state: PageState, action: Action): PageState {
     case "place.changed":
       return placeChanged(state, action.place);
     case "sessions.asked":
-      return { ...state, sessions: asked(state, action.query) };
+      return sessionsAsked(state, action.query);
     case "sessions.read":
       return sessionsRead(state, action);
     case "sessions.failed":
       return { ...state, sessions: { ...state.sessions, isLoading: false, problem: action.problem } };
+    case "search.answered":
+      return isSameQuery(state.sessions.query, action.query) ? { ...state, found: action.found } : state;
     case "windows.read":
       return { ...state, windows: { key: action.key, windows: action.windows } };
     case "history.read":
@@ -77,9 +79,24 @@ function placeChanged(state: PageState, place: PageState["place"]): PageState {
 }
 
 /** A new query starts with an empty list; a repeated one keeps the rows until the answer arrives. */
-function asked({ sessions }: PageState, query: PageState["sessions"]["query"]): PageState["sessions"] {
-  const isSame = sessions.query.search === query.search && sessions.query.channel === query.channel;
-  return { ...sessions, query, isLoading: true, rows: isSame ? sessions.rows : undefined, problem: undefined };
+function sessionsAsked(state: PageState, query: SessionQuery): PageState {
+  const { sessions, found } = state;
+  const isSame = isSameQuery(sessions.query, query);
+  return {
+    ...state,
+    sessions: { ...sessions, query, isLoading: true, rows: isSame ? sessions.rows : undefined, problem: undefined },
+    // While typing, the last results stay until the next ones arrive.
+    found: searchedText(query) === "" ? undefined : found,
+  };
+}
+
+function isSameQuery(one: SessionQuery, other: SessionQuery): boolean {
+  return one.search === other.search && one.channel === other.channel;
+}
+
+/** Empty without a search. */
+export function searchedText({ search }: SessionQuery): string {
+  return search.trim();
 }
 
 function historyFailed(state: PageState, action: Extract<Action, { type: "history.failed" }>): PageState {
@@ -123,7 +140,7 @@ function stopping(state: PageState, key: string): PageState {
 
 function sessionsRead(state: PageState, read: Extract<Action, { type: "sessions.read" }>): PageState {
   const { sessions } = state;
-  if (sessions.query.search !== read.query.search || sessions.query.channel !== read.query.channel) return state;
+  if (!isSameQuery(sessions.query, read.query)) return state;
   const rows = merge(sessions.rows ?? [], read);
   const shown = rows.find(({ key }) => key === state.place.key);
   return {

@@ -9,6 +9,8 @@ export type { HistoryMessage };
 export type SessionRow = ResultOf<"sessions.list">["sessions"][number];
 export type SessionWindow = ResultOf<"sessions.windows">["windows"][number];
 export type HistoryPage = ResultOf<"chat.history">;
+export type SearchAnswer = ResultOf<"search.query">;
+export type FoundSession = SearchAnswer["results"][number];
 export type HandoffAnswer = ResultOf<"handoff.status">;
 export type Handoff = NonNullable<HandoffAnswer["handoff"]>;
 
@@ -16,6 +18,8 @@ export interface PageState {
   link: Link | { state: "signed-out"; reason?: string | undefined };
   agents: { defaultId: string; mainKey: string; ids: readonly string[] } | undefined;
   sessions: SessionList;
+  /** What the search field finds in transcripts and memory. Undefined without a search. */
+  found: SearchAnswer | { problem: string } | undefined;
   place: Place;
   /** The transcript at `place`. Undefined until it is read. */
   view: View | undefined;
@@ -122,6 +126,7 @@ export function initialState(place: Place): PageState {
     link: { state: "signed-out" },
     agents: undefined,
     sessions: { query: { search: "", channel: undefined }, rows: undefined, total: 0, isLoading: false },
+    found: undefined,
     place,
     view: undefined,
     windows: undefined,
@@ -144,6 +149,8 @@ export type Action =
   /** `offset` 0 replaces the beginning of the list; other pages are appended. */
   | { type: "sessions.read"; query: SessionQuery; rows: SessionRow[]; total: number; offset: number }
   | { type: "sessions.failed"; problem: string | undefined }
+  /** Ignored if the search has changed meanwhile. */
+  | { type: "search.answered"; query: SessionQuery; found: PageState["found"] }
   | { type: "windows.read"; key: string; windows: SessionWindow[] }
   /** `settled` and `running`: the ended turns and the running one when the history was requested. */
   | { type: "history.read"; place: Place; page: HistoryPage; settled: readonly string[]; running: number | undefined }

@@ -1,55 +1,28 @@
-import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type NdjsonLine, createNdjsonReader } from "./connection.ts";
+import { createLineSplitter } from "../../../base/jsonl.ts";
+import { messagesOf } from "./connection.ts";
 
-test("restores lines from chunks of any size", () => {
-  const line = fc.string({ unit: "grapheme", minLength: 1 }).map((text) => JSON.stringify(text));
-  fc.assert(
-    fc.property(fc.array(line), fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), (lines, sizes) => {
-      const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(""));
-      expect(texts(readInPieces(bytes, sizes))).toEqual(lines);
-    }),
-  );
-});
+function read(content: Uint8Array | string, maxLineBytes?: number): string[] {
+  const lines = createLineSplitter({ maxLineBytes });
+  return [...lines.push(Buffer.from(content)), ...lines.end()]
+    .flatMap(messagesOf)
+    .map((message) => (message.type === "damaged" ? message.reason : message.type));
+}
 
 test("ignores carriage returns and empty lines", () => {
-  expect(texts(readInPieces(Buffer.from('{"a":1}\r\n\r\n\n  \n{"b":2}\n'), [3]))).toEqual(['{"a":1}', '{"b":2}']);
+  expect(read('\r\n\n{"type":"x"}\r\n \n')).toEqual(["unknown"]);
 });
 
-test("marks a last line without a newline", () => {
-  expect(readInPieces(Buffer.from('{"a":1}\n{"b"'), [5])).toEqual([
-    { kind: "line", text: '{"a":1}', lossy: false },
-    { kind: "unterminated", text: '{"b"', lossy: false },
-  ]);
+test("reads a whole last line without a newline and reports half a line", () => {
+  expect(read('{"type":"x"}')).toEqual(["unknown"]);
+  expect(read('{"type":"x"}\n{"ty')).toEqual(["unknown", "the output ended in the middle of a line"]);
 });
 
-test("drops a line beyond the limit, reports its size and reads the next one", () => {
-  const reader = createNdjsonReader(10);
-  expect(reader.push(Buffer.from("x".repeat(8)))).toEqual([]);
-  expect(reader.push(Buffer.from(`${"x".repeat(8)}\nshort\n`))).toEqual([
-    { kind: "oversized", bytes: 16 },
-    { kind: "line", text: "short", lossy: false },
-  ]);
-  expect(reader.end()).toEqual([]);
+test("drops an oversized line and reports it", () => {
+  expect(read(`${"x".repeat(16)}\n{"a":1}\n`, 10)).toEqual(["a line of 17 bytes was dropped", "unknown"]);
 });
 
 test("replaces and reports bytes that are not UTF-8", () => {
-  expect(readInPieces(Buffer.from([0x22, 0xff, 0x22, 0x0a]), [1])).toEqual([
-    { kind: "line", text: '"\ufffd"', lossy: true },
-  ]);
+  const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}\n')]);
+  expect(read(bytes)).toEqual(["bytes that are not UTF-8 were replaced", "unknown"]);
 });
-
-function readInPieces(bytes: Buffer, sizes: number[]): NdjsonLine[] {
-  const reader = createNdjsonReader();
-  const lines: NdjsonLine[] = [];
-  for (let from = 0, piece = 0; from < bytes.length; piece++) {
-    const size = sizes[piece % sizes.length] ?? 1;
-    lines.push(...reader.push(bytes.subarray(from, from + size)));
-    from += size;
-  }
-  return [...lines, ...reader.end()];
-}
-
-function texts(lines: NdjsonLine[]): string[] {
-  return lines.map((line) => (line.kind === "line" ? line.text : `(${line.kind})`));
-}

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
 import type { JsonRecord } from "../../../base/json-record.ts";
-import { MAX_LINE_BYTES, encodeLine } from "../../../base/jsonl.ts";
+import { type Line, createLineSplitter, encodeLine } from "../../../base/jsonl.ts";
 import {
   type ControlRequest,
   type ControlResponseMessage,
@@ -37,7 +37,7 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   }
   const { child, stdin, stdout, stderr } = program;
   const pending = new Map<string, (answer: ControlAnswer) => void>();
-  const reader = createNdjsonReader();
+  const lines = createLineSplitter();
   let stderrTail = "";
 
   /** A malformed line would end the process. */
@@ -48,7 +48,7 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     const response = { subtype: "error", request_id: requestId, error: "Holdfast does not answer such requests." };
     write({ type: "control_response", response });
   };
-  const take = (line: NdjsonLine): void => {
+  const take = (line: Line): void => {
     for (const message of messagesOf(line)) {
       if (message.type === "control_response") pending.get(message.requestId)?.(message.answer);
       else if (message.type === "control_request") refuse(message.requestId);
@@ -68,7 +68,9 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   };
   // `ended` reports the end of the process.
   stdin.on("error", () => undefined);
-  stdout.on("data", (chunk: Buffer) => reader.push(chunk).forEach(take));
+  stdout.on("data", (chunk: Buffer) => {
+    for (const line of lines.push(chunk)) take(line);
+  });
   stderr.setEncoding("utf8").on("data", (text: string) => {
     stderrTail = (stderrTail + text).slice(-STDERR_LENGTH);
   });
@@ -83,7 +85,7 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
 
   const ended = new Promise<ClaudeExit>((resolve) => {
     child.on("close", (code, signal) => {
-      reader.end().forEach(take);
+      lines.end().forEach(take);
       for (const settle of pending.values()) settle(HAS_ENDED);
       const exit = { code: code ?? undefined, signal: signal ?? undefined, stderr: stderrTail };
       void program.release().then(() => resolve(exit));
@@ -106,69 +108,24 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     },
     closeInput: () => void stdin.end(),
     signal: (signal: "SIGINT" | "SIGTERM") => void child.kill(signal),
-    /** Kills the process and everything it started. */
     kill: () => void program.release(),
     /** Resolves when the process and everything it started are gone and the last message was delivered. */
     ended,
   };
 }
 
-function messagesOf(line: NdjsonLine): OutboundMessage[] {
-  if (line.kind === "oversized") return [damaged(`a line of ${line.bytes} bytes was dropped`, "")];
-  const message = parseOutboundMessage(line.text);
-  if (line.kind === "unterminated" && message.type === "damaged") {
+/** Every problem with a line is a message too. */
+export function messagesOf({ bytes, oversized, terminated, offset, end }: Line): OutboundMessage[] {
+  if (oversized) return [damaged(`a line of ${end - offset} bytes was dropped`, "")];
+  const text = bytes.toString("utf8").trimEnd();
+  if (text === "") return [];
+  const message = parseOutboundMessage(text);
+  if (!terminated && message.type === "damaged") {
     return [damaged("the output ended in the middle of a line", message.excerpt)];
   }
-  return line.lossy ? [damaged("bytes that are not UTF-8 were replaced", line.text.slice(0, 200)), message] : [message];
+  return isUtf8(bytes) ? [message] : [damaged("bytes that are not UTF-8 were replaced", text.slice(0, 200)), message];
 }
 
 function damaged(reason: string, excerpt: string): OutboundMessage {
   return { type: "damaged", sessionId: undefined, reason, excerpt };
-}
-
-export type NdjsonLine =
-  /** `lossy`: some bytes were not UTF-8 and were replaced. */
-  | { kind: "line"; text: string; lossy: boolean }
-  /** The last line had no newline; it may be half a message. */
-  | { kind: "unterminated"; text: string; lossy: boolean }
-  /** Longer than the limit, and dropped. */
-  | { kind: "oversized"; bytes: number };
-
-const NEWLINE = 0x0a;
-
-/** Splits chunks into lines with bounded memory. Every problem with a line is reported. */
-export function createNdjsonReader(maxLineBytes: number = MAX_LINE_BYTES) {
-  let parts: Buffer[] = [];
-  let length = 0;
-
-  const collect = (bytes: Buffer): void => {
-    length += bytes.length;
-    if (length > maxLineBytes) parts = [];
-    else if (bytes.length > 0) parts.push(bytes);
-  };
-  const take = (kind: "line" | "unterminated"): NdjsonLine[] => {
-    const [bytes, size] = [Buffer.concat(parts), length];
-    parts = [];
-    length = 0;
-    if (size > maxLineBytes) return [{ kind: "oversized", bytes: size }];
-    const text = bytes.toString("utf8").trimEnd();
-    return text === "" ? [] : [{ kind, text, lossy: !isUtf8(bytes) }];
-  };
-
-  return {
-    /** Returns every line that the chunk completes. */
-    push(chunk: Buffer): NdjsonLine[] {
-      const lines: NdjsonLine[] = [];
-      let from = 0;
-      for (let newline = chunk.indexOf(NEWLINE); newline !== -1; newline = chunk.indexOf(NEWLINE, from)) {
-        collect(chunk.subarray(from, newline));
-        lines.push(...take("line"));
-        from = newline + 1;
-      }
-      collect(chunk.subarray(from));
-      return lines;
-    },
-    /** Returns the rest. */
-    end: (): NdjsonLine[] => take("unterminated"),
-  };
 }

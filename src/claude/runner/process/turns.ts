@@ -15,7 +15,6 @@ export type TurnEnding = "interrupted" | "timed-out";
 interface TurnKeeperOptions {
   costs: CostMeter;
   publish: (event: ClaudeEvent) => void;
-  /** Whether the process accepts another message. */
   isOpen: () => boolean;
 }
 
@@ -73,7 +72,6 @@ export function createTurnKeeper({ costs, publish, isOpen }: TurnKeeperOptions) 
   });
 
   return {
-    /** From the latest message. */
     get sessionId() {
       return sessionId;
     },
@@ -91,7 +89,6 @@ export function createTurnKeeper({ costs, publish, isOpen }: TurnKeeperOptions) 
       if (current !== undefined) observe(current, message);
       if (message.type === "result") onResult(message);
     },
-    /** The process has ended, and with it the current turn. */
     breakOff(exit: ClaudeExit): void {
       if (current === undefined) return;
       const ended: ClaudeTurn = {
@@ -199,20 +196,16 @@ function describeExit({ code, signal, stderr }: ClaudeExit): string {
   return `claude ended ${how} before the turn had a result${last === "" ? "" : `: ${last}`}`;
 }
 
-/** Computes the cost of each turn from totals that only grow. */
-interface CostMeter {
-  readonly totalUsd: number;
-  /** Takes the next total and returns the difference to the previous one. */
-  add(totalUsd: number, version: string | undefined): number;
-}
+type CostMeter = ReturnType<typeof createCostMeter>;
 
-export function createCostMeter(resumedCostUsd: number | undefined): CostMeter {
+/** Computes the cost of each turn from totals that only grow. */
+export function createCostMeter(resumedCostUsd: number | undefined) {
   let total: number | undefined;
   return {
-    get totalUsd() {
+    get totalUsd(): number {
       return total ?? 0;
     },
-    add(next, version) {
+    add(next: number, version: string | undefined): number {
       const isCarriedOver = version !== undefined && carriesCostOver(version) !== false;
       const before = total ?? (isCarriedOver ? (resumedCostUsd ?? 0) : 0);
       total = next;

@@ -22,6 +22,8 @@ export interface ComparedSession {
   shared: string[];
   /** The rarity of the words that the session knows, as a share of all words of the task. */
   coverage: number;
+  /** The share of what the session was started for that the task repeats. 0 for a single word, which proves nothing. */
+  repeated: number;
 }
 
 type FeatureName =
@@ -78,7 +80,7 @@ export function compareSessions(
       (value, word) => Math.max(0, value - mostOfOthers(known, at, word)) * (reading.rarity[word] ?? 0),
     );
     const coverage = coverages[at] ?? 0;
-    const sameWords = Math.sqrt(coverage * repeatedShare(doc, reading, vocabulary));
+    const repeated = repeatedShare(doc, reading, vocabulary);
     const isOnBranch = context.currentBranch !== undefined && session.branch === context.currentBranch;
     const featureBranch = Number(isOnBranch && !SHARED_BRANCHES.test(session.branch));
     const recent = session === newest ? recencyOf(session, sessions, context) : 0;
@@ -87,7 +89,7 @@ export function compareSessions(
       featureBranch,
       sharedBranch: Number(isOnBranch && featureBranch === 0),
       knowsAll: RARE_FEATURE * Math.max(0, coverage - 0.6),
-      repeats: RARE_FEATURE * Math.max(0, sameWords - 0.7),
+      repeats: RARE_FEATURE * Math.max(0, Math.sqrt(coverage * repeated) - 0.7),
       distinct: sum(distinct) / reading.total,
       standsOut: zScore(coverages, at),
       fileNames: Math.min(
@@ -104,7 +106,12 @@ export function compareSessions(
       wording: reading.wording * (1 - coverage),
       wordingOnBranch: featureBranch * reading.wording * (1 - coverage),
     } satisfies Record<FeatureName, number>;
-    return { features, shared: sharedWords(own, reading), coverage };
+    return {
+      features,
+      shared: sharedWords(own, reading),
+      coverage,
+      repeated: knownCount(own, reading) > 1 ? repeated : 0,
+    };
   });
 }
 
@@ -268,6 +275,13 @@ function namesFile(task: string, { filesTouched }: DiscoveredSession): boolean {
     const name = fileName(path).toLowerCase();
     return [name, name.replace(/\.\w+$/, "")].some((form) => form.length >= MIN_FILE_NAME && lower.includes(form));
   });
+}
+
+/** Words that nearly every collection has do not count. */
+const MIN_RARITY = 0.15;
+
+function knownCount(known: readonly number[], { rarity }: TaskReading): number {
+  return known.filter((value, at) => value > 0.5 && (rarity[at] ?? 0) >= MIN_RARITY).length;
 }
 
 function sharedWords(known: readonly number[], { words, rarity }: TaskReading): string[] {

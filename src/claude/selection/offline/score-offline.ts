@@ -58,18 +58,24 @@ export function createOfflineScorer({ weights, vocabulary }: RelevanceModel): Re
   };
 }
 
-/** A session that knows less of the task than this shares nothing with it; one that knows half of it is in doubt. */
-const SHARES_NOTHING = 0.05;
-const SHARES_HALF = 0.5;
 const UNRELATED = 0.09;
 const IN_DOUBT = 0.15;
+/** A session that knows less of the task than this shares nothing with it. */
+const SHARES_NOTHING = 0.05;
+/**
+ * In doubt: it knows half of the task, or the task names a third of what the session was started for. The details of a
+ * task dilute the first share, because the session cannot know them.
+ */
+const SHARES_TASK = 0.5;
+const SHARES_SUBJECT = 0.3;
 
 /** The learned weights alone would resume any task on a feature branch, and call related work unrelated. */
-function bounded(relevance: number, { features, coverage }: ComparedSession): number {
+function bounded(relevance: number, { features, coverage, repeated }: ComparedSession): number {
   const refersBack = features.refersBack >= 0.25 || features.noTopic > 0;
   const sharesNothing = coverage < SHARES_NOTHING && features.namesFile === 0;
   if (sharesNothing && !refersBack) return Math.min(relevance, UNRELATED);
-  return coverage >= SHARES_HALF ? Math.max(relevance, IN_DOUBT) : relevance;
+  const isInDoubt = coverage >= SHARES_TASK || repeated >= SHARES_SUBJECT;
+  return isInDoubt ? Math.max(relevance, IN_DOUBT) : relevance;
 }
 
 function reasoningFor(features: ComparedSession["features"], shared: readonly string[]): string {

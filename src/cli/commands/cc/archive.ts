@@ -1,19 +1,13 @@
 /** `holdfast cc archive`: copies sessions that Claude Code is about to delete, and restores copies. */
 import { ERROR_KINDS } from "../../../base/errors.ts";
 import type { ArchiveReport } from "../../../claude/archive/archive-sessions.ts";
-import { invalidOption } from "../../command.ts";
+import { type Counts, type Flags, type Texts, invalidOption } from "../../command.ts";
 import { plural, print, printJson, talk } from "../../output.ts";
 import { type ClaudeOptions, withClaude, progressLine, shortPath } from "./claude-side.ts";
 import { shortId } from "../../../base/ids.ts";
 import type { ClaudeSide } from "../../../compose/claude.ts";
 
-export interface ArchiveCommandOptions extends ClaudeOptions {
-  dryRun?: boolean | undefined;
-  days?: number | undefined;
-  redact?: boolean | undefined;
-  restore?: string | undefined;
-  to?: string | undefined;
-}
+type ArchiveCommandOptions = ClaudeOptions & Flags<"dryRun" | "redact"> & Counts<"days"> & Texts<"restore" | "to">;
 
 export async function archive(options: ArchiveCommandOptions): Promise<void> {
   checkOptions(options);

@@ -95,14 +95,10 @@ function belongsToChat({ sessionId, conversation = "" }: DiscoveredSession): Hol
   });
 }
 
-export interface ResumeCommand {
-  command: string;
-  args: string[];
-  cwd: string;
-}
+export type ResumeCommand = NonNullable<ReturnType<typeof resumeCommand>>;
 
 /** Undefined if the session cannot be resumed. Claude Code finds a session only from a folder of its repo. */
-export function resumeCommand(session: DiscoveredSession, command: string): ResumeCommand | undefined {
+export function resumeCommand(session: DiscoveredSession, command: string) {
   const cwd = sessionFolder(session);
   if (cwd === undefined || !hasTranscript(session)) return undefined;
   return { command, args: ["--resume", session.sessionId], cwd };

@@ -5,21 +5,21 @@
 import { statSync } from "node:fs";
 import { resolve, sep } from "node:path";
 import { homedir } from "node:os";
+import { closing } from "../../../base/async.ts";
 import { HoldfastError } from "../../../base/errors.ts";
+import { shortId } from "../../../base/ids.ts";
 import { silentLogger } from "../../../base/log.ts";
 import type { RefreshProgress } from "../../../claude/index/native-index.ts";
+import type { SessionSelection } from "../../../claude/selection/selection.ts";
 import { type Setup, assertAgentId, loadSetup } from "../../context.ts";
 import { formatBytes, formatTokens } from "../../output.ts";
 import { RUN_KIND_VARIABLE } from "../../../claude/attribution.ts";
 import { type ClaudeSide, openClaudeSide } from "../../../compose/claude.ts";
 import { type DiscoveredSession, countedCost } from "../../../claude/discovered-session.ts";
+import type { Flags, Texts } from "../../command.ts";
 
-export interface ClaudeOptions {
-  agent?: string | undefined;
-  json?: boolean | undefined;
-}
+export type ClaudeOptions = Flags<"json"> & Texts<"agent">;
 
-/** Opens the Claude Code side, runs the task and closes it. */
 export async function withClaude<T>(
   options: ClaudeOptions,
   task: (side: ClaudeSide, setup: Setup) => Promise<T>,
@@ -30,11 +30,8 @@ export async function withClaude<T>(
   // Commands print what a person needs; the log is opt-in.
   const logger = level === "debug" || level === "info" ? undefined : silentLogger;
   const side = openClaudeSide({ ...setup, logger, agentId: options.agent });
-  try {
-    return await task(side, setup);
-  } finally {
-    side.close();
-  }
+  await using _closing = closing(side);
+  return await task(side, setup);
 }
 
 /** The sessions that a task may resume. Default: all for a person, its own for an agent that calls this command. */
@@ -76,7 +73,6 @@ export function progressLine() {
         show(`Reading transcripts: ${filesDone} of ${filesTotal} files, ${bytes}`);
       },
     },
-    /** Shows progress after the first second, on a terminal only. */
     show,
     [Symbol.dispose]: () => {
       if (isShown) process.stderr.write("\r\u001b[K");
@@ -129,6 +125,24 @@ export function runningText({ isRunning, running, archived }: DiscoveredSession)
 export function formatUsd(dollars: number): string {
   if (dollars > 0 && dollars < 0.01) return "<$0.01";
   return `$${dollars.toFixed(2)}`;
+}
+
+/** "82 % sure, judged by Claude Code ($0.001); else start fresh (12 %)". Undefined if no sessions were compared. */
+export function surenessText(
+  selection: Pick<SessionSelection, "confidence" | "runnerUp" | "relevanceBy" | "relevanceCostUsd">,
+): string | undefined {
+  const { confidence, runnerUp, relevanceBy, relevanceCostUsd: cost } = selection;
+  if (confidence === undefined || relevanceBy === "none") return undefined;
+  const price = cost === undefined ? "" : ` ($${cost.toFixed(4)})`;
+  const next = runnerUp?.sessionId === undefined ? "start fresh" : `resume ${shortId(runnerUp.sessionId)}`;
+  const other = runnerUp === undefined ? "" : `; else ${next} (${percent(runnerUp.confidence)})`;
+  return `${percent(confidence)} sure, judged ${JUDGES[relevanceBy]}${price}${other}`;
+}
+
+const JUDGES = { model: "by the configured model", "claude-code": "by Claude Code", offline: "offline" };
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }
 
 /** `1h 5m`, `2m 10s`, `3.2s`. */

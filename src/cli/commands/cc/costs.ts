@@ -4,15 +4,11 @@ import type { NativeIndex, UsageRow } from "../../../claude/index/native-index.t
 import { flexible, formatTokens, printJson, printTable, right, talk } from "../../output.ts";
 import { withClaude, progressLine, formatUsd, shortPath } from "./claude-side.ts";
 import { shortId } from "../../../base/ids.ts";
-import { parseSince } from "../../command.ts";
+import { type Flags, type Texts, parseSince } from "../../command.ts";
 import { printableLine } from "../../../base/text.ts";
 import { mostExpensiveFirst } from "../../../claude/index/session-rows.ts";
 
-export interface CostsOptions {
-  json?: boolean | undefined;
-  by?: Grouping | undefined;
-  since?: string | undefined;
-}
+type CostsOptions = Flags<"json"> & Texts<"since"> & { by?: Grouping | undefined };
 
 type Grouping = "day" | "repo" | "model" | "session";
 
@@ -52,7 +48,6 @@ async function joinRepos(rows: readonly UsageRow[]): Promise<UsageRow[]> {
   return [...repos].map(([group, sum]) => ({ group, ...sum })).sort(mostExpensiveFirst);
 }
 
-/** Row titles for people. */
 function namesOf(by: Grouping, rows: readonly UsageRow[], index: NativeIndex): Map<string, string> {
   if (by === "repo") return new Map(rows.map(({ group }) => [group, shortPath(group)]));
   if (by !== "session") return new Map();

@@ -3,6 +3,7 @@ import { localTime } from "../../../base/clock.ts";
 import { shortId } from "../../../base/ids.ts";
 import { type DiscoveredSession, countedCost } from "../../../claude/discovered-session.ts";
 import type { IndexedSession, NativeIndex, UsageRow } from "../../../claude/index/native-index.ts";
+import type { KeptDecision } from "../../../claude/registry/decisions.ts";
 import { claudeLayout } from "../../../config/layout.ts";
 import { plural, printJson, formatBytes, formatTokens, printHanging, printStyled, style } from "../../output.ts";
 import { resumeCommand } from "./attach.ts";
@@ -15,6 +16,7 @@ import {
   runningText,
   sessionTitle,
   shortPath,
+  surenessText,
 } from "./claude-side.ts";
 import { printableLine } from "../../../base/text.ts";
 import type { ClaudeSide } from "../../../compose/claude.ts";
@@ -53,6 +55,8 @@ async function gatherInfo(side: ClaudeSide, session: DiscoveredSession) {
     forks: indexed === undefined ? [] : findForks(index, indexed),
     /** The Holdfast run that holds the session. */
     run: run === undefined ? undefined : toLiveSession(run),
+    /** Why tasks ran in it, oldest first. */
+    decisions: await side.decisions({ sessionId }),
     /** How to resume it by hand; undefined if it cannot be resumed. */
     resume,
   };
@@ -72,12 +76,14 @@ function findForks(index: NativeIndex, { folder, sessionId }: IndexedSession): s
 
 const MAX_FILES = 15;
 const MAX_PROMPTS = 6;
+const MAX_DECISIONS = 3;
 
 function printInfo(info: SessionInfo): void {
   const { session, transcript, subagents } = info;
   printHanging("", printableLine(sessionTitle(session), 200), { text: "bold" });
   for (const [name, value] of factRows(info)) printFact(name, value);
   for (const row of info.usage) printFact("", `${row.group}: ${usageText(row)}`);
+  for (const decision of info.decisions.slice(-MAX_DECISIONS)) printDecision(decision);
   printList("Prompts", session.prompts.slice(-MAX_PROMPTS), session.prompts.length);
   const files = session.filesTouched.toReversed();
   const shown = files.slice(0, MAX_FILES);
@@ -90,6 +96,22 @@ function printInfo(info: SessionInfo): void {
   printList("Compactions", (transcript?.compactions ?? []).map(compactionText), session.compactionCount);
   const damaged = (transcript?.damaged ?? []).map(({ offset, reason }) => `at byte ${offset}: ${reason}`);
   printList("Damaged lines", damaged, session.damagedLines);
+}
+
+function printDecision({ at, task, selection, suggested }: KeptDecision): void {
+  printFact(
+    "Chosen",
+    `${localTime(Date.parse(at))} for "${printableLine(task, 100)}": ${printableLine(selection.reason, 400)}`,
+  );
+  const sure = surenessText(selection);
+  if (sure !== undefined) printFact("", sure);
+  for (const { sessionId, score, relevance, reason } of selection.candidates) {
+    printFact(
+      "",
+      `${shortId(sessionId)}  score ${score.toFixed(2)}, relevance ${relevance.toFixed(2)}: ${printableLine(reason, 200)}`,
+    );
+  }
+  if (suggested !== undefined) printFact("", `Suggested: ${printableLine(suggested.reason, 400)}`);
 }
 
 function factRows({ session, transcript, forks, run, resume }: SessionInfo): [string, string][] {

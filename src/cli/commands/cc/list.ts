@@ -4,7 +4,7 @@ import { ERROR_KINDS, HoldfastError, errorMessage } from "../../../base/errors.t
 import { shortId } from "../../../base/ids.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { Discovery, DiscoveryTexts } from "../../../claude/discovery/discover.ts";
-import { invalidOption, parseSince } from "../../command.ts";
+import { type Counts, type Flags, type Texts, invalidOption, parseSince } from "../../command.ts";
 import {
   flexible,
   right,
@@ -31,13 +31,7 @@ import {
 import { printableLine } from "../../../base/text.ts";
 import type { ClaudeSide, DiscoverChoice } from "../../../compose/claude.ts";
 
-export interface ListOptions extends ClaudeOptions {
-  repo?: string | undefined;
-  all?: boolean | undefined;
-  running?: boolean | undefined;
-  since?: string | undefined;
-  limit?: number | undefined;
-}
+export type ListOptions = ClaudeOptions & Flags<"all" | "running"> & Texts<"repo" | "since"> & Counts<"limit">;
 
 const TABLE_LIMIT = 50;
 const PLACE_WIDTH = 24;
@@ -97,7 +91,6 @@ export function assertFolder(repoPath: string | undefined): void {
   });
 }
 
-/** Explains an empty list and where sessions are. */
 async function explainEmpty(side: ClaudeSide, { repoPath }: Discovery, options: ListOptions): Promise<void> {
   const isFiltered = options.running === true || options.since !== undefined || options.agent !== undefined;
   const everywhere = (await side.discover(undefined, { limit: 1, refresh: false })).total;

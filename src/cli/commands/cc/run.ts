@@ -11,6 +11,7 @@ import type {
   RunnerEvent,
 } from "../../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../../claude/runner/runner.ts";
+import type { SessionSelection } from "../../../claude/selection/selection.ts";
 import type { Setup } from "../../context.ts";
 import { print, printJson, talk, plural } from "../../output.ts";
 import { sessionFolder } from "./attach.ts";
@@ -18,6 +19,7 @@ import {
   type ClaudeOptions,
   candidatesFor,
   requireFolder,
+  surenessText,
   withClaude,
   formatDuration,
   formatUsd,
@@ -268,7 +270,7 @@ function toLine(event: RunnerEvent): RunLine | undefined {
     case "queued":
       return [`waiting: ${event.reason} ${holderText(event.holder)}; ${formatDuration(event.waitedMs)} so far`];
     case "selected":
-      return [`decision: ${event.selection.reason}`];
+      return [decisionText(event.selection)];
     case "started":
       return [`started: ${event.how}, session ${event.sessionId ?? "?"}, process ${event.pid}`];
     case "tool":
@@ -290,6 +292,15 @@ function toLine(event: RunnerEvent): RunLine | undefined {
     default:
       return undefined;
   }
+}
+
+function decisionText(selection: SessionSelection): string {
+  const sure = surenessText(selection);
+  const { suggested } = selection;
+  const other = suggested?.sessionId === undefined ? "a fresh one" : shortId(suggested.sessionId);
+  const isOverride = suggested !== undefined && suggested.sessionId !== selection.sessionId;
+  const instead = isOverride ? ` The suggestion was ${other}.` : "";
+  return `decision${sure === undefined ? "" : ` (${sure})`}: ${selection.reason}${instead}`;
 }
 
 const MAX_LINE = 300;

@@ -7,9 +7,21 @@ import { createLogger } from "../../../base/log.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { CaseDecision, Evaluation, MethodResult } from "../../../claude/selection/evaluate.ts";
 import type { SessionSelection } from "../../../claude/selection/selection.ts";
-import { flexible, right, printHanging, printJson, printStyled, printTable, talk, print, style } from "../../output.ts";
-import { type ClaudeOptions, candidatesFor, requireFolder, withClaude } from "./claude-side.ts";
+import {
+  flexible,
+  plural,
+  right,
+  printHanging,
+  printJson,
+  printStyled,
+  printTable,
+  talk,
+  print,
+  style,
+} from "../../output.ts";
+import { type ClaudeOptions, candidatesFor, requireFolder, surenessText, withClaude } from "./claude-side.ts";
 import type { SelectionRow } from "../../../claude/selection/score.ts";
+import { printableLine } from "../../../base/text.ts";
 
 export interface SelectCommandOptions extends ClaudeOptions {
   repo?: string | undefined;
@@ -36,6 +48,8 @@ async function printChoice(
   limit: number,
 ): Promise<void> {
   printHanging("", selection.reason);
+  const sure = surenessText(selection);
+  if (sure !== undefined) printHanging("", `${sure}.`);
   const { explainSelection } = await import("../../../claude/selection/score.ts");
   const rows = explainSelection(selection, sessions);
   if (rows.length === 0) return;
@@ -45,8 +59,7 @@ async function printChoice(
   printStyled("");
   for (const row of shown) printReasons(row);
   if (rows.length > shown.length) talk(`${rows.length - shown.length} more; --limit ${rows.length} shows all.`);
-  const how = selection.relevanceBy === "model" ? "by the configured model" : "without a model";
-  if (selection.relevanceBy !== "none") talk(`Relevance was judged ${how}.`);
+  if (selection.relevanceFailure !== undefined) talk(`No answer from a model: ${selection.relevanceFailure}.`);
 }
 
 function printFactors(rows: readonly SelectionRow[]): void {
@@ -77,9 +90,16 @@ function printReasons({ sessionId, relevance, reasoning, ceiling, evidence }: Se
 
 export interface EvalOptions extends ClaudeOptions {
   wrong?: boolean | undefined;
+  history?: boolean | undefined;
 }
 
-export async function evaluate(file: string, options: EvalOptions): Promise<void> {
+export async function evaluate(file: string | undefined, options: EvalOptions): Promise<void> {
+  if (options.history === true) return await evaluateHistory(options);
+  if (file === undefined) {
+    throw new HoldfastError("usage", "file-missing", "No file given", {
+      hint: "Give a file of labelled cases (docs/selection-cases.md), or --history.",
+    });
+  }
   const path = resolve(file);
   if (!(await fileExists(path))) {
     throw new HoldfastError("not-found", "file-not-found", `There is no file ${path}`, {
@@ -87,7 +107,7 @@ export async function evaluate(file: string, options: EvalOptions): Promise<void
       data: { path },
     });
   }
-  const [{ readCases }, { evaluateCases }, { relevanceModel }] = await Promise.all([
+  const [{ readCases }, { evaluateCases }, { relevanceModels }] = await Promise.all([
     import("../../../claude/selection/cases.ts"),
     import("../../../claude/selection/evaluate.ts"),
     import("../../../claude/selection/relevance.ts"),
@@ -97,11 +117,38 @@ export async function evaluate(file: string, options: EvalOptions): Promise<void
     const { sessionSelection } = side.config;
     const logger = createLogger({ level: config.log.level });
     const { providers, models } = config;
-    const model = relevanceModel(sessionSelection, { providers, models, env: process.env, logger });
-    return await evaluateCases(cases, { config: sessionSelection, model });
+    const { command } = side.config;
+    // One request per case: only for a model that the person chose.
+    const isChosen = sessionSelection.relevanceModel !== undefined || sessionSelection.relevance === "model";
+    const model = relevanceModels(sessionSelection, { providers, models, env: process.env, logger, command });
+    return await evaluateCases(cases, { config: sessionSelection, model: isChosen ? model : undefined });
   });
   if (options.json === true) printJson({ schema: 1, file: path, ...evaluation });
   else printEvaluation(evaluation, options);
+}
+
+/** A task without a named session counts as accepted, which proves little, so it is no part of the accuracy. */
+async function evaluateHistory(options: EvalOptions): Promise<void> {
+  const { isAsSuggested } = await import("../../../claude/registry/decisions.ts");
+  const all = await withClaude(options, async (side) => await side.decisions({ agentId: options.agent }));
+  const named = all.filter(({ suggested }) => suggested !== undefined);
+  const wrong = named.filter((one) => !isAsSuggested(one));
+  const right = named.length - wrong.length;
+  const accuracy = named.length === 0 ? undefined : right / named.length;
+  const accepted = all.length - named.length;
+  if (options.json === true) {
+    printJson({ schema: 1, decisions: all.length, accepted, named: named.length, right, accuracy, wrong });
+    return;
+  }
+  print(`${plural(all.length, "decision")} on record, ${accepted} of them accepted as they were.`);
+  if (named.length === 0) return;
+  print(`You named the session yourself ${named.length} times; the selection agreed in ${right} of them.`);
+  for (const { at, task, selection, suggested } of options.wrong === true ? wrong : []) {
+    const choices = `you chose ${choiceText(selection)}, suggested was ${choiceText(suggested ?? selection)}`;
+    print(
+      `${at.slice(0, 10)}  ${printableLine(task, 80)}: ${choices} (${printableLine(suggested?.reason ?? "", 200)})`,
+    );
+  }
 }
 
 function printEvaluation(evaluation: Evaluation, options: EvalOptions): void {

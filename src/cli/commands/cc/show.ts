@@ -17,11 +17,9 @@ import { printStyled, style, talk, writeOut } from "../../output.ts";
 import { writeExport } from "../../write-export.ts";
 import { type ClaudeOptions, progressLine, withClaude } from "./claude-side.ts";
 import { sessionTitle, shortPath } from "./claude-side.ts";
+import type { Counts, Flags } from "../../command.ts";
 
-export interface ShowOptions extends ClaudeOptions {
-  limit?: number | undefined;
-  all?: boolean | undefined;
-}
+type ShowOptions = ClaudeOptions & Flags<"all"> & Counts<"limit">;
 
 const DEFAULT_LIMIT = 50;
 
@@ -178,7 +176,6 @@ async function* pageMessages(path: string): AsyncGenerator<PageMessage> {
   }
 }
 
-/** Every line, with secrets replaced. */
 async function* renderLines(_: DiscoveredSession, path: string): AsyncGenerator<string> {
   for await (const { record } of readNativeLines(path)) yield encodeLine(redactValue(record));
 }

@@ -96,7 +96,6 @@ function sessionRow(session: DiscoveredSession): Row {
   return [rowHead(session.sessionId, session.lastModified.getTime()), about];
 }
 
-/** Short id and age, as columns. */
 function rowHead(id: string, at: number): string {
   return `${shortId(id).padEnd(8)} ${formatAge(Date.now() - at).padStart(4)}  `;
 }

@@ -61,7 +61,6 @@ function createChanges(signal: AbortSignal) {
   let change = new AbortController();
   const wake = (): void => change.abort();
   return {
-    /** Triggers a check. */
     wake,
     /** Adds folders to watch; true if one of them is new. */
     watch(folders: readonly string[]): boolean {
@@ -89,7 +88,6 @@ function createChanges(signal: AbortSignal) {
   };
 }
 
-/** Ends early when the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -124,7 +122,6 @@ function createScreen(options: ListOptions, changes: Changes): View {
   };
 }
 
-/** Prints the number of sessions first, then only new and changed ones. */
 function createChangeLines(options: ListOptions): View {
   let known: Map<string, string> | undefined;
   const show = ({ sessions, total, activeCount }: Discovery): void => {
