@@ -52,7 +52,7 @@ describe("the frontmatter of HOOK.md", () => {
     ["a mistyped event", "---\nevents: [command:nwe]\n---\n", 'unknown event "command:nwe"; did you mean command:new?'],
     ["OpenClaw's longer event", "---\nevents: [session:compact:before]\n---\n", "did you mean session:compact?"],
     ["an event of elsewhere", "---\nevents: [tool:use]\n---\n", "known: command:new, "],
-    ["broken JSON", '---\nmetadata: {"openclaw": {\n---\n', "is invalid: JSON5"],
+    ["broken JSON", '---\nmetadata: {"openclaw": {\n---\n', "is not valid JSON"],
     ["events that are none", '---\nmetadata: {"openclaw": {"events": [1]}}\n---\n', "must be a list of names"],
     ["requirements that are none", "---\nevents: command:new\nrequires: much\n---\n", "`requires` must hold lists"],
     ["a name that is a path", "---\nname: ../../x\nevents: command:new\n---\n", "is not a hook name"],

@@ -7,7 +7,7 @@ import { lstat, open, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { errorMessage, systemErrorCode } from "../base/errors.ts";
 import { readFolderIfPresent } from "../base/files.ts";
-import { frontmatterLines, unquoted } from "../base/frontmatter.ts";
+import { openClawPart, readFrontmatter } from "../base/frontmatter.ts";
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { bundledHooksFolder } from "../base/package.ts";
 import { hooksFolder, workspaceHooksFolder } from "../config/layout.ts";
@@ -141,15 +141,9 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 /** `fallbackName` is the folder's name. Never throws: what cannot be parsed becomes the problem. */
 export async function readHookHead(text: string, fallbackName: string): Promise<HookHead> {
   const blank: HookHead = { name: fallbackName, description: "", events: [], requires: NO_REQUIREMENTS };
-  const lines = frontmatterLines(text);
-  if (lines === undefined)
-    return { ...blank, problem: "HOOK.md does not start with frontmatter between two lines of ---" };
-  try {
-    const tree = await readHeadTree(lines);
-    return isRecord(tree) ? interpret(tree, blank) : { ...blank, problem: "the frontmatter of HOOK.md has no names" };
-  } catch (error) {
-    return { ...blank, problem: `the frontmatter of HOOK.md is invalid: ${printableLine(errorMessage(error), 200)}` };
-  }
+  const head = await readFrontmatter(text);
+  if (head !== undefined) return interpret(head, blank);
+  return { ...blank, problem: "HOOK.md does not start with frontmatter between two lines of ---" };
 }
 
 function interpret(tree: JsonRecord, blank: HookHead): HookHead {
@@ -165,16 +159,10 @@ function interpret(tree: JsonRecord, blank: HookHead): HookHead {
   };
   const problem =
     (NAME.test(name) ? undefined : nameProblem(name)) ??
+    (typeof tree["metadata"] === "string" ? "the `metadata` of HOOK.md is not valid JSON" : undefined) ??
     eventsProblem(events) ??
     (requires === undefined ? "`requires` must hold lists of names (bins, anyBins, env, config, os)" : undefined);
   return { ...head, problem };
-}
-
-/** Also under OpenClaw's earlier names. */
-function openClawPart(metadata: unknown): JsonRecord {
-  if (!isRecord(metadata)) return {};
-  const own = metadata["openclaw"] ?? metadata["moltbot"] ?? metadata["clawdbot"];
-  return isRecord(own) ? own : {};
 }
 
 function requirementsOf(value: unknown, os: unknown): HookRequirements | undefined {
@@ -210,70 +198,4 @@ function eventsProblem(names: readonly string[] | undefined): string | undefined
 
 function nameProblem(name: string): string {
   return `"${printableLine(name, 80)}" is not a hook name: up to 64 letters, digits, dots, dashes and underscores`;
-}
-
-type Json5 = (text: string) => unknown;
-
-/** Parses frontmatter written as lines (`events:`, then `- command:new`), JSON or JSON5. Throws for broken JSON5. */
-async function readHeadTree(lines: readonly string[]): Promise<unknown> {
-  const { default: json5 } = await import("json5");
-  const said = lines.filter((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));
-  return said.length === 0 ? {} : readBlock(said, (text) => json5.parse(text));
-}
-
-const KEY = /^(\s*)([A-Za-z][\w.-]{0,100}):(?:\s+(.*))?$/;
-const ITEM = /^\s*-(?:\s+(.*))?$/;
-
-function readBlock(lines: readonly string[], json5: Json5): unknown {
-  const [first = ""] = lines;
-  if (ITEM.test(first)) return readList(lines, json5);
-  if (KEY.test(first)) return readRecord(lines, json5);
-  return readValue("", lines, json5);
-}
-
-/** A named line with the indentation of the first one starts a member; other lines belong to the member before. */
-function readRecord(lines: readonly string[], json5: Json5): unknown {
-  const depth = KEY.exec(lines[0] ?? "")?.[1]?.length ?? 0;
-  const members = new Map<string, { first: string; below: string[] }>();
-  let current: { first: string; below: string[] } | undefined;
-  for (const line of lines) {
-    const [, indent = "", name, first = ""] = KEY.exec(line) ?? [];
-    if (name === undefined || indent.length > depth) {
-      current?.below.push(line);
-    } else {
-      current = { first: first.trim(), below: [] };
-      members.set(name, current);
-    }
-  }
-  return Object.fromEntries([...members].map(([name, { first, below }]) => [name, readValue(first, below, json5)]));
-}
-
-function readList(lines: readonly string[], json5: Json5): unknown[] {
-  return lines.flatMap((line) => {
-    const [, item] = ITEM.exec(line) ?? [];
-    return item === undefined ? [] : [readValue(item.trim(), [], json5)];
-  });
-}
-
-function readValue(first: string, below: readonly string[], json5: Json5): unknown {
-  const isBlock = /^[|>][+-]?\d?$/.test(first);
-  if (first === "" && below.some((line) => ITEM.test(line) || KEY.test(line)) && !/^\s*[{[]/.test(below[0] ?? "")) {
-    return readBlock(below, json5);
-  }
-  const whole = [isBlock ? "" : first, ...below.map((line) => line.trim())].filter((line) => line !== "");
-  if (!isBlock && /^[{[]/.test(whole[0] ?? "")) return readFlow(whole.join("\n"), json5);
-  return unquoted(whole.join(" "));
-}
-
-/** An unquoted word in a list, which is valid in YAML but not in JSON5: `[command:new, command:reset]`. */
-const PLAIN_WORD = /(?<=[[,]\s*)[A-Za-z_][\w.:/-]*(?=\s*[,\]])/g;
-
-function readFlow(text: string, json5: Json5): unknown {
-  try {
-    return json5(text);
-  } catch (error) {
-    const quoted = text.replace(/\s#.*$/, "").replace(PLAIN_WORD, (word) => JSON.stringify(word));
-    if (quoted === text) throw error;
-    return json5(quoted);
-  }
 }

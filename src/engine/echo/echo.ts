@@ -49,12 +49,13 @@ export function createEchoEngine(options: EchoEngineOptions = {}): Engine {
       if (signal.aborted) return;
       const echo = begin(options, turn, signal);
       try {
-        const steps =
-          turn.kind === "flush"
-            ? flushSteps(echo)
-            : echo.text.split(/\r?\n/).flatMap((line) => readLine(line.trim()) ?? []);
-        for (const step of steps) yield* perform(echo, step);
-        yield* answer(echo, turn.kind === "flush" ? "NO_REPLY" : echoOf(echo), "stop");
+        if (turn.kind === "flush") {
+          yield* flush(echo);
+          yield* answer(echo, "NO_REPLY", "stop");
+          return;
+        }
+        for (const line of echo.text.split(/\r?\n/)) yield* obey(echo, line.trim());
+        yield* answer(echo, echoOf(echo), "stop");
       } catch (error) {
         if (!signal.aborted) throw error;
         if (echo.said.length > 0) yield* answer(echo, echo.said.join("\n"), "aborted");
@@ -87,34 +88,45 @@ function begin(options: EchoEngineOptions, turn: EngineTurn, signal: AbortSignal
   };
 }
 
-async function* perform(echo: Echo, step: EchoStep): AsyncGenerator<EngineEvent> {
-  const { signal, clock } = echo;
+/** More than any consumer accepts. */
+const MAX_FLOOD = 256 * 1024 * 1024;
+const MAX_SLEEP_MS = 60 * 60_000;
+
+/** Does what a line of a script says. Any other line does nothing. */
+async function* obey(echo: Echo, line: string): AsyncGenerator<EngineEvent> {
+  const { signal, clock, tools } = echo;
+  const colon = line.indexOf(":");
+  const rest = line.slice(colon + 1).trim();
   signal.throwIfAborted();
-  switch (step.do) {
-    case "tool":
-      yield* call(echo, step.name, toolInput(echo.tools.get(step.name), step.argument));
+  if (line === "hang") await raceAbort(new Promise<never>(() => {}), signal);
+  switch (line.slice(0, colon)) {
+    case "tool": {
+      const [name = "", ...more] = rest.split(" ");
+      yield* call(echo, name, toolInput(tools.get(name), more.join(" ").trim()));
       break;
+    }
     case "say":
-      echo.said.push(step.text);
+      echo.said.push(rest);
       break;
     case "notice":
-      yield { type: "notice", text: step.text };
+      yield { type: "notice", text: rest };
       break;
     case "sleep":
-      await clock.sleep(step.ms, signal);
+      await clock.sleep(wholeNumber(line, rest, MAX_SLEEP_MS), signal);
       break;
     case "tokens":
-      echo.tokens = step.count;
+      echo.tokens = wholeNumber(line, rest, Number.MAX_SAFE_INTEGER);
       break;
     case "flood":
-      yield* flood(echo, step.bytes);
+      yield* flood(echo, wholeNumber(line, rest, MAX_FLOOD));
       break;
-    case "fail":
-      throw new HoldfastError(step.kind, "echo-failed", `The echo engine failed on request (${step.kind}).`, {
+    case "fail": {
+      const kind = errorKind(line, rest);
+      throw new HoldfastError(kind, "echo-failed", `The echo engine failed on request (${kind}).`, {
         hint: "Send a message without a line that starts with fail:",
       });
-    case "hang":
-      await raceAbort(new Promise<never>(() => {}), signal);
+    }
+    default:
   }
 }
 
@@ -141,11 +153,11 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
   signal.throwIfAborted();
 }
 
-function flushSteps({ clock, turn }: Echo): EchoStep[] {
+async function* flush(echo: Echo): AsyncGenerator<EngineEvent> {
+  const { clock, turn } = echo;
   const day = localTime(clock.now()).slice(0, 10);
   const content = `- ${day}: [echo] ${turn.context.length} messages in ${turn.sessionKey}`;
-  const input = { path: `memory/${day}.md`, content, append: true };
-  return [{ do: "tool", name: "write_file", argument: JSON.stringify(input) }];
+  yield* call(echo, "write_file", { path: `memory/${day}.md`, content, append: true });
 }
 
 const FLOOD_LINE = `${"flood ".repeat(12).trim()}\n`;
@@ -208,46 +220,6 @@ function toolInput(tool: AgentTool | undefined, argument: string): JsonRecord {
   if (isRecord(written)) return written;
   const [first = "input"] = Object.keys(tool?.inputSchema.properties ?? {});
   return { [first]: argument };
-}
-
-type EchoStep =
-  | { do: "tool"; name: string; argument: string }
-  | { do: "say"; text: string }
-  | { do: "notice"; text: string }
-  | { do: "sleep"; ms: number }
-  | { do: "tokens"; count: number }
-  | { do: "flood"; bytes: number }
-  | { do: "fail"; kind: ErrorKind }
-  | { do: "hang" };
-
-/** More than any consumer accepts. */
-const MAX_FLOOD = 256 * 1024 * 1024;
-const MAX_SLEEP_MS = 60 * 60_000;
-
-function readLine(line: string): EchoStep | undefined {
-  if (line === "hang") return { do: "hang" };
-  const colon = line.indexOf(":");
-  const rest = line.slice(colon + 1).trim();
-  switch (line.slice(0, colon)) {
-    case "tool": {
-      const [name = "", ...more] = rest.split(" ");
-      return { do: "tool", name, argument: more.join(" ").trim() };
-    }
-    case "say":
-      return { do: "say", text: rest };
-    case "notice":
-      return { do: "notice", text: rest };
-    case "sleep":
-      return { do: "sleep", ms: wholeNumber(line, rest, MAX_SLEEP_MS) };
-    case "tokens":
-      return { do: "tokens", count: wholeNumber(line, rest, Number.MAX_SAFE_INTEGER) };
-    case "flood":
-      return { do: "flood", bytes: wholeNumber(line, rest, MAX_FLOOD) };
-    case "fail":
-      return { do: "fail", kind: errorKind(line, rest) };
-    default:
-      return undefined;
-  }
 }
 
 function wholeNumber(line: string, text: string, max: number): number {

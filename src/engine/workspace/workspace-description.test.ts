@@ -153,13 +153,16 @@ describe("the frontmatter of a skill", () => {
     ["---\nname: x\ndescription:\n  on the next line\n---", "on the next line"],
     ["---\ndescription: a: b: c\n---", "a: b: c"],
     ["---\n- list\n: odd\ndescription: still\n---", "still"],
-  ])("%j", (text, description) => {
-    expect(readFrontmatter(text)?.get("description")).toBe(description);
+  ])("%j", async (text, description) => {
+    expect((await readFrontmatter(text))?.["description"]).toBe(description);
   });
 
-  it.each(["", "---", "---\nname: x\n", " ---\nname: x\n---", "text\n---\nname: x\n---"])("%j has none", (text) => {
-    expect(readFrontmatter(text)).toBeUndefined();
-  });
+  it.each(["", "---", "---\nname: x\n", " ---\nname: x\n---", "text\n---\nname: x\n---"])(
+    "%j has none",
+    async (text) => {
+      expect(await readFrontmatter(text)).toBeUndefined();
+    },
+  );
 
   it.each([
     ['{"openclaw":{"emoji":"x","primaryEnv":"API_KEY"}}', "API_KEY"],

@@ -12,8 +12,7 @@ import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../b
 import type { Logger } from "../../base/log.ts";
 import { createConfinedFiles, type ConfinedFiles, readText } from "../tools/confined-files.ts";
 import { delimited, printableLine } from "../../base/text.ts";
-import { readFrontmatter } from "../../base/frontmatter.ts";
-import { isRecord, parseJson } from "../../base/json-record.ts";
+import { openClawPart, readFrontmatter } from "../../base/frontmatter.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, fileExists, syncFolder } from "../../base/files.ts";
 
 export interface WorkspacePrompt {
@@ -246,26 +245,22 @@ async function readSkill(files: ConfinedFiles, folder: string): Promise<Skill | 
   const path = skillFile(folder);
   if ((await stat(join(await files.root(), path)).catch(() => undefined)) === undefined) return undefined;
   await using handle = await files.openFile(path);
-  const head = readFrontmatter(await readText(handle, path, MAX_SKILL_BYTES));
+  const head = await readFrontmatter(await readText(handle, path, MAX_SKILL_BYTES));
   if (head === undefined) return "it does not start with frontmatter between two lines of ---";
-  const description = printableLine(head.get("description") ?? "", 500);
+  const description = oneLine(head["description"], 500);
   if (description === "") return "its frontmatter has no description";
-  const primaryEnv = primaryEnvOf(head.get("metadata"));
+  const { primaryEnv } = openClawPart(head["metadata"]);
+  const isVariable = typeof primaryEnv === "string" && /^[A-Za-z_]\w{0,100}$/.test(primaryEnv);
   return {
-    name: printableLine(head.get("name") ?? folder, 100) || folder,
+    name: oneLine(head["name"], 100) || folder,
     description,
     path,
-    primaryEnv,
+    primaryEnv: isVariable ? primaryEnv : undefined,
   };
 }
 
-/** Reads `{"openclaw": {"primaryEnv": "…"}}`, also under OpenClaw's earlier names. */
-function primaryEnvOf(metadata: string | undefined): string | undefined {
-  const parsed = parseJson((metadata ?? "").replace(/,(?=\s*[}\]])/g, ""));
-  if (!isRecord(parsed)) return undefined;
-  const own = parsed["openclaw"] ?? parsed["moltbot"] ?? parsed["clawdbot"];
-  const name = isRecord(own) ? own["primaryEnv"] : undefined;
-  return typeof name === "string" && /^[A-Za-z_]\w{0,100}$/.test(name) ? name : undefined;
+function oneLine(value: unknown, length: number): string {
+  return typeof value === "string" ? printableLine(value, length) : "";
 }
 
 export async function ensureWorkspace(workspace: string): Promise<boolean> {
