@@ -1,10 +1,12 @@
 /**
- * Edits a JSON5 text: inserts, replaces or removes one value and keeps every other character, such as comments, spacing
- * and trailing commas. The text must be valid JSON5.
+ * Edits a JSON5 text: inserts, replaces or removes single values and keeps every other character, such as comments,
+ * spacing and trailing commas. The text must be valid JSON5.
  */
+import { isDeepStrictEqual } from "node:util";
 import JSON5 from "json5";
+import { isRecord } from "./json-record.ts";
 
-export interface JsonPlace {
+interface JsonPlace {
   kind: "object" | "array" | "other";
   start: number;
   end: number;
@@ -12,7 +14,7 @@ export interface JsonPlace {
   members: Member[];
 }
 
-export interface Member {
+interface Member {
   /** Missing in arrays. */
   name?: string | undefined;
   start: number;
@@ -28,10 +30,44 @@ interface Token {
   end: number;
 }
 
-/** The value in the text. Undefined if there is none. */
-export function readPlaces(text: string): JsonPlace | undefined {
+/** More than any edit takes. */
+const MAX_STEPS = 10_000;
+
+/** The text with the wanted value, changed where it differs. An empty text becomes formatted JSON. */
+export function editJson(text: string, wanted: object): string {
+  if (text.trim() === "") return `${JSON.stringify(wanted, undefined, 2)}\n`;
+  let edited = text;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const value: unknown = JSON5.parse(edited);
+    if (isDeepStrictEqual(value, wanted)) return edited;
+    edited = fixFirst(edited, readPlaces(edited), value, wanted);
+  }
+  throw new Error("the text cannot be edited");
+}
+
+/** Fixes the first difference between the value at a place and the wanted one. */
+function fixFirst(text: string, place: JsonPlace, value: unknown, wanted: unknown): string {
+  if (isRecord(value) && isRecord(wanted)) {
+    const surplus = place.members.findLast(({ name = "" }) => !Object.hasOwn(wanted, name));
+    if (surplus !== undefined) return cutMember(text, surplus);
+    for (const [name, inner] of Object.entries(wanted)) {
+      const member = place.members.findLast((each) => each.name === name);
+      if (member === undefined) return addMember(text, place, inner, name);
+      if (!isDeepStrictEqual(value[name], inner)) return fixFirst(text, member.value, value[name], inner);
+    }
+  }
+  if (Array.isArray(value) && Array.isArray(wanted)) {
+    const at = value.findIndex((item, index) => !isDeepStrictEqual(item, wanted[index]));
+    const member = place.members[at];
+    if (member === undefined) return addMember(text, place, wanted[value.length]);
+    if (value.length > wanted.length) return cutMember(text, member);
+    if (value.length === wanted.length) return fixFirst(text, member.value, value[at], wanted[at]);
+  }
+  return replaceValue(text, place, wanted);
+}
+
+function readPlaces(text: string): JsonPlace {
   const tokens = tokensOf(text).filter(isSignificant);
-  if (tokens.length === 0) return undefined;
   let at = 0;
   const next = (): Token => {
     const token = tokens[at++];
@@ -85,13 +121,8 @@ function nameOf({ text }: Token): string {
   return Object.keys(JSON5.parse<object>(`{${text}:0}`))[0] ?? "";
 }
 
-/** If a name occurs several times, the last one counts. */
-export function memberOf(place: JsonPlace | undefined, name: string): Member | undefined {
-  return place?.kind === "object" ? place.members.findLast((member) => member.name === name) : undefined;
-}
-
 /** Adds the value as the last member, in the style of the text around it. */
-export function addMember(text: string, container: JsonPlace, value: unknown, name?: string): string {
+function addMember(text: string, container: JsonPlace, value: unknown, name?: string): string {
   const style = styleOf(text, container);
   const key = name === undefined ? "" : `${JSON.stringify(name)}:${style.isCompact ? "" : " "}`;
   const added = `${style.before}${key}${layOut(value, style)}`;
@@ -112,7 +143,7 @@ export function addMember(text: string, container: JsonPlace, value: unknown, na
   return `${text.slice(0, lastMember.end)}${hasComma ? "" : ","}${behind}${added}${hasComma ? "," : ""}${rest}`;
 }
 
-export function replaceValue(text: string, { start, end }: JsonPlace, value: unknown): string {
+function replaceValue(text: string, { start, end }: JsonPlace, value: unknown): string {
   const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", start - 1) + 1))?.[0] ?? "";
   const layout = text.includes("\n") ? { ...linesOf(text), indent, isCompact: false } : oneLine(text);
   return text.slice(0, start) + layOut(value, layout) + text.slice(end);
@@ -177,7 +208,7 @@ function layOut(value: unknown, { unit, lineEnd, indent, isCompact }: Layout): s
  * Removes the member and one comma beside it. A line that becomes empty is removed too, and so is white space inside an
  * empty container.
  */
-export function cutMember(text: string, { start, end }: Pick<Member, "start" | "end">): string {
+function cutMember(text: string, { start, end }: Pick<Member, "start" | "end">): string {
   const tokens = tokensOf(text).filter(isSignificant);
   const next = tokens.find((token) => token.start >= end);
   const previous = tokens.findLast((token) => token.end <= start);

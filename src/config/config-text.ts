@@ -1,11 +1,7 @@
-/**
- * Parses, checks and edits the text of a configuration file. An edit keeps every other character: comments,
- * spacing, quotes. Loads json5 and zod, so only `import()` may reach this file.
- */
+/** Parses and checks a configuration file. Loads json5 and zod, so only `import()` may reach this file. */
 import JSON5 from "json5";
 import type { z } from "zod";
 import { plainWords } from "../base/issue-words.ts";
-import { type Member, addMember, cutMember, memberOf, readPlaces, replaceValue } from "../base/json-places.ts";
 import { formatKeyPath, suggestKey } from "./key-path.ts";
 import { type ConfigLayer, type FileKind, fileSchema, jsonSchema } from "./schema.ts";
 import { closestMatch } from "../base/text.ts";
@@ -87,37 +83,4 @@ function unknownKey(path: readonly PropertyKey[], kind: FileKind): string {
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-/** Creates missing parents. Empty text becomes an object. */
-export function setInText(text: string, path: readonly string[], value: unknown): string {
-  if (/^(?:\{\s*\})?$/.test(text.trim())) return `${JSON.stringify(nest(path, value), undefined, 2)}\n`;
-  let target = readPlaces(text);
-  for (const [depth, name] of path.entries()) {
-    const member = memberOf(target, name);
-    const missing = path.slice(depth + 1);
-    if (target?.kind !== "object") break;
-    if (member === undefined) return addMember(text, target, nest(missing, value), name);
-    // Replace a value that is not an object.
-    if (missing.length === 0 || member.value.kind !== "object") {
-      return replaceValue(text, member.value, nest(missing, value));
-    }
-    target = member.value;
-  }
-  return text;
-}
-
-/** Undefined: the path is not set. */
-export function unsetInText(text: string, path: readonly string[]): string | undefined {
-  let place = readPlaces(text);
-  let found: Member | undefined;
-  for (const name of path) {
-    found = memberOf(place, name);
-    place = found?.value;
-  }
-  return found === undefined ? undefined : cutMember(text, found);
-}
-
-function nest(path: readonly string[], value: unknown): unknown {
-  return path.reduceRight((inner, key) => ({ [key]: inner }), value);
 }

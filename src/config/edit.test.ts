@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import JSON5 from "json5";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { editJson } from "../base/json-places.ts";
 import { DEFAULT_CONFIG } from "./config.ts";
 import { getConfigValue, setConfigValue, unsetConfigValue } from "./edit.ts";
 
@@ -207,9 +208,12 @@ describe("unsetConfigValue", () => {
     ["{\r\n  a: 1,\r\n  b: {\r\n    c: 1\r\n  },\r\n}\r\n", "b", "{\r\n  a: 1,\r\n}\r\n"],
     ["{ a /* , */ : 1 /* , */ , b: ',' }", "b", "{ a /* , */ : 1 /* , */ }"],
     ["{ a: '🦀🦀', b: 1, c: 2 }", "b", "{ a: '🦀🦀', c: 2 }"],
-  ])("cuts only the value out of %j", async (text, path, expected) => {
-    const { unsetInText } = await import("./config-text.ts");
-    expect(unsetInText(text, path.split("."))).toBe(expected);
+  ])("cuts only the value out of %j", (text, path, expected) => {
+    const wanted = JSON5.parse<Record<string, Record<string, unknown>>>(text);
+    const [first = "", second] = path.split(".");
+    if (second === undefined) delete wanted[first];
+    else delete wanted[first]?.[second];
+    expect(editJson(text, wanted)).toBe(expected);
   });
 
   it("removes one value and keeps the rest of the file", async () => {

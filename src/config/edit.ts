@@ -7,7 +7,7 @@ import { basename, dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
 import { ensurePrivateFolder, writeFileDurable } from "../base/files.ts";
-import { isRecord } from "../base/json-record.ts";
+import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { readConfigText, invalidConfig } from "./config-file.ts";
 import type { HoldfastConfig } from "./config.ts";
@@ -33,18 +33,29 @@ export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): P
   const path = parseKeyPath(edit.key);
   const schema = await requireKnownKey(path);
   const value = await parseRawValue(edit.rawValue, schema);
-  const { setInText } = await import("./config-text.ts");
-  await changeFile(edit.path, { path, value, text: (before) => setInText(before ?? "", path, value) });
+  await changeFile(edit.path, (config) => withValue(config, path, value));
   return value;
 }
 
 export async function unsetConfigValue(edit: ConfigEdit): Promise<boolean> {
   const path = parseKeyPath(edit.key);
-  const { unsetInText } = await import("./config-text.ts");
-  const text = (before: string | undefined): string | undefined => before && unsetInText(before, path);
-  const changed = await changeFile(edit.path, { path, value: undefined, text });
+  const changed = await changeFile(edit.path, (config) => withoutValue(config, path));
   if (!changed) await requireKnownKey(path);
   return changed;
+}
+
+/** Creates missing parents, and replaces a parent that is not an object. */
+function withValue(target: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  if (Array.isArray(target)) return target.with(Number(name), withValue(target[Number(name)], rest, value));
+  const base = isRecord(target) ? target : {};
+  return { ...base, [name]: withValue(Object.hasOwn(base, name) ? base[name] : undefined, rest, value) };
+}
+
+function withoutValue(target: unknown, [name = "", ...rest]: readonly string[]): unknown {
+  if (!isRecord(target) || !Object.hasOwn(target, name)) return target;
+  const { [name]: inner, ...others } = target;
+  return rest.length === 0 ? others : { ...target, [name]: withoutValue(inner, rest) };
 }
 
 async function requireKnownKey(path: readonly string[]): Promise<JsonSchema> {
@@ -67,47 +78,34 @@ async function parseRawValue(raw: string, schema: JsonSchema): Promise<unknown> 
   return schema.type === "string" && typeof value !== "string" ? raw : value;
 }
 
-interface FileChange {
-  path: readonly string[];
-  /** The value that the new text must have there. */
-  value: unknown;
-  /** The new text. Undefined: no change. */
-  text: (before: string | undefined) => string | undefined;
-}
-
-async function changeFile(file: string, change: FileChange): Promise<boolean> {
+async function changeFile(file: string, change: (config: unknown) => unknown): Promise<boolean> {
   const target = await followLink(file);
   await ensurePrivateFolder(dirname(target));
   return await withFileLock(`${target}.lock`, {}, async () => {
     const before = await readConfigText(target);
     const after = await planChange(target, before, change);
-    if (after === undefined || after === before) return false;
+    if (after === undefined) return false;
     await writeFileDurable(target, after);
     return true;
   });
 }
 
 /** The validated new text. Undefined: nothing to do. */
-async function planChange(file: string, before: string | undefined, { path, value, text }: FileChange) {
-  const { checkConfigValue, parseConfigText } = await import("./config-text.ts");
+async function planChange(file: string, before: string | undefined, change: (config: unknown) => unknown) {
+  const [{ checkConfigValue, parseConfigText }, { editJson }] = await Promise.all([
+    import("./config-text.ts"),
+    import("../base/json-places.ts"),
+  ]);
   const fail = (problems: string[]) =>
     invalidConfig(problems.map((message) => ({ source: basename(file), file, message })));
   const old = before === undefined ? { value: {} } : parseConfigText(before);
   if ("problem" in old) throw fail([old.problem]);
-  const after = text(before);
-  if (after === undefined) return undefined;
-  const changed = parseConfigText(after);
-  if ("problem" in changed || !isDeepStrictEqual(valueAt(changed.value, path), value)) throw uneditable(file);
-  const checked = checkConfigValue(changed.value, "user");
+  const wanted = change(old.value);
+  if (isDeepStrictEqual(wanted, old.value)) return undefined;
+  const checked = checkConfigValue(wanted, "user");
   if ("problems" in checked) throw fail(checked.problems);
-  return before !== undefined && isDeepStrictEqual(changed.value, old.value) ? undefined : after;
-}
-
-function uneditable(path: string): HoldfastError {
-  return new HoldfastError("unsupported", "config-not-editable", `Cannot change ${path} without rewriting it`, {
-    hint: "Edit the file by hand. Nothing was changed.",
-    data: { path },
-  });
+  const isEmpty = before === undefined || /^\s*\{\s*\}\s*$/.test(before);
+  return editJson(isEmpty ? "" : before, wanted as JsonRecord);
 }
 
 /** Changes the target of a link, as dotfiles often are, instead of replacing the link. */
