@@ -9,8 +9,7 @@
  *   claimant needs no special handling.
  * - A task that waits for the lock that it holds would wait forever, so this is refused.
  * - Processes take turns. A waiter that polls rarely meets the moment between release and next acquisition of a busy
- *   holder, so it leaves a note beside the lock. A holder that finds one after a long run pauses. A lost or outdated
- *   note costs one pause or one longer wait.
+ *   holder, so a process that has used the lock for a while pauses for two polls.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { link, open, readdir, unlink, utimes, writeFile } from "node:fs/promises";
@@ -54,7 +53,8 @@ export async function withFileLock<T>(path: string, options: FileLockOptions, ta
   if (isLockHeldHere(path)) throw lockReentered(path);
   const settings = { ...DEFAULTS, ...options };
   return await local.run(path, async () => {
-    const nonce = await acquireInTurn(path, settings);
+    await waitForTurn(path, settings.pollIntervalMs);
+    const nonce = await acquire(path, path, settings);
     const heartbeat = keepYoung(path, settings.staleMs);
     const scope: LockScope = { path, held: true, outer: running.getStore() };
     try {
@@ -64,7 +64,7 @@ export async function withFileLock<T>(path: string, options: FileLockOptions, ta
       scope.held = false;
       clearInterval(heartbeat);
       await release(path, nonce);
-      await endTurn(path, settings.pollIntervalMs);
+      endTurn(path);
     }
   });
 }
@@ -82,15 +82,6 @@ export async function lockState(path: string): Promise<"free" | "held" | "abando
   const holder = await readHolder(path);
   if (holder === undefined) return "free";
   return isAbandoned(holder, DEFAULTS.staleMs) ? "abandoned" : "held";
-}
-
-async function acquireInTurn(path: string, settings: LockSettings): Promise<string> {
-  await waitForTurn(path);
-  try {
-    return await acquire(path, path, settings);
-  } finally {
-    await withdrawNote(path);
-  }
 }
 
 /** `base` is the lock to acquire; `path` is this lock, or a claim needed on the way to it. */
@@ -111,7 +102,6 @@ async function acquire(base: string, path: string, settings: LockSettings): Prom
       continue;
     }
     if (performance.now() >= deadline) throw lockTimeout(path, holder, settings.timeoutMs);
-    if (path === base) await leaveNote(path);
     await settings.clock.sleep(settings.pollIntervalMs);
   }
 }
@@ -269,54 +259,25 @@ export function lockReentered(path: string): HoldfastError {
   });
 }
 
-/** How long one process may acquire the lock repeatedly before it pauses. */
+/** How long one process may take the lock again and again before it pauses. */
 const RUN_MS = 250;
 /** Beyond this number all runs are forgotten, which only resets the turns. */
 const MAX_RUNS = 1000;
 
-interface Run {
-  startedAt: number;
-  releasedAt: number;
-  pausedUntil: number;
-}
+const runs = new Map<string, { startedAt: number; releasedAt: number }>();
 
-const runs = new Map<string, Run>();
-const waitingFor = new Set<string>();
-
-async function waitForTurn(path: string): Promise<void> {
-  if (runs.size > MAX_RUNS) runs.clear();
+async function waitForTurn(path: string, pollIntervalMs: number): Promise<void> {
   const now = performance.now();
   const run = runs.get(path);
-  if (run !== undefined && run.pausedUntil > now) await delay(run.pausedUntil - now);
-  const continues = run !== undefined && run.pausedUntil === 0 && now - run.releasedAt < RUN_MS;
-  runs.set(path, { startedAt: continues ? run.startedAt : performance.now(), releasedAt: 0, pausedUntil: 0 });
-}
-
-async function endTurn(path: string, pollIntervalMs: number): Promise<void> {
-  const now = performance.now();
-  const run = runs.get(path) ?? { startedAt: now, releasedAt: now, pausedUntil: 0 };
-  const isWanted = now - run.startedAt >= RUN_MS && (await takeNote(path));
+  const continues = run !== undefined && now - run.releasedAt < RUN_MS;
+  const isLong = continues && now - run.startedAt >= RUN_MS;
   // After two polls, every waiter has looked at least once.
-  runs.set(path, { ...run, releasedAt: now, pausedUntil: isWanted ? performance.now() + 2 * pollIntervalMs : 0 });
+  if (isLong) await delay(2 * pollIntervalMs);
+  if (runs.size > MAX_RUNS) runs.clear();
+  runs.set(path, { startedAt: continues && !isLong ? run.startedAt : performance.now(), releasedAt: 0 });
 }
 
-async function leaveNote(path: string): Promise<void> {
-  waitingFor.add(path);
-  await writeFile(notePath(path), "", { mode: PRIVATE_FILE }).catch(() => undefined);
-}
-
-/** Other waiters write the note again with their next poll. */
-async function withdrawNote(path: string): Promise<void> {
-  if (waitingFor.delete(path)) await takeNote(path);
-}
-
-function notePath(path: string): string {
-  return `${path}.wanted`;
-}
-
-async function takeNote(path: string): Promise<boolean> {
-  return await unlink(notePath(path)).then(
-    () => true,
-    () => false,
-  );
+function endTurn(path: string): void {
+  const now = performance.now();
+  runs.set(path, { startedAt: runs.get(path)?.startedAt ?? now, releasedAt: now });
 }

@@ -56,28 +56,13 @@ export async function* checkLeftovers(folders: readonly string[]): AsyncGenerato
   for (const folder of folders) {
     for (const { name } of await listFolder(folder)) {
       const path = join(folder, name);
-      const message = (await unfinishedWrite(path)) ?? (await staleLockRequest(name, path));
-      if (message === undefined) continue;
+      const pid = await leftBy(path);
+      if (pid === undefined) continue;
+      const message = `An unfinished write of process ${pid}, which has ended`;
       const repair = async (): Promise<void> => await rm(path, { recursive: true, force: true });
       yield { severity: "warning", message, path, fix: "remove it; its content was never acknowledged", repair };
     }
   }
-}
-
-async function unfinishedWrite(path: string): Promise<string | undefined> {
-  const pid = await leftBy(path);
-  return pid === undefined ? undefined : `An unfinished write of process ${pid}, which has ended`;
-}
-
-const REQUEST_ENDING = ".lock.wanted";
-/** No process waits this long for a lock. */
-const REQUEST_AGE_MS = 60_000;
-
-async function staleLockRequest(name: string, path: string): Promise<string | undefined> {
-  if (!name.endsWith(REQUEST_ENDING)) return undefined;
-  const writtenAt = (await lookAt(path))?.modifiedAt ?? Number.POSITIVE_INFINITY;
-  const isStale = Date.now() - writtenAt > REQUEST_AGE_MS;
-  return isStale ? "The lock request of a process that no longer waits" : undefined;
 }
 
 /** A lock, or a claim on the lock of a dead process, which is a lock itself. */

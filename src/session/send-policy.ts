@@ -34,7 +34,7 @@ export function normalizeSendPolicy(raw: string | undefined): SendPolicy | undef
 
 type Subject = ReturnType<typeof describeSubject>;
 
-function describeSubject({ entry, sessionKey = "", channel, chatType }: SendPolicyParams) {
+function describeSubject({ entry, sessionKey = "", channel, chatType }: Omit<SendPolicyParams, "cfg">) {
   const key = sessionKey.trim().toLowerCase();
   const rest = parseAgentSessionKey(key)?.rest ?? key;
   const [first, second] = rest.split(":");
@@ -64,76 +64,34 @@ function matches({ match = {} }: SendPolicyRule, subject: Subject): boolean {
 
 /** One sentence per deny rule that an earlier allow rule overrides. OpenClaw would deny in these cases. */
 export function describeOverriddenDenies(rules: readonly (SendPolicyRule | null)[]): string[] {
+  const denies = (rule: SendPolicyRule | null | undefined): boolean => normalizeSendPolicy(rule?.action) === "deny";
   return rules.flatMap((deny, place) => {
-    if (deny === null || normalizeSendPolicy(deny.action) !== "deny") return [];
-    const first = rules.findIndex(
-      (allow, earlier) => earlier < place && overrides(allow, deny, rules.slice(0, earlier)),
-    );
-    if (first === -1) return [];
+    if (deny === null || !denies(deny)) return [];
+    const decidedBy = rules.slice(0, place).flatMap((allow) => {
+      const subject = describeSubject(subjectOfBoth(deny, allow));
+      const first = rules.findIndex((rule) => rule !== null && matches(rule, subject));
+      return matches(deny, subject) && first < place && !denies(rules[first]) ? [first] : [];
+    });
+    if (decidedBy.length === 0) return [];
     return [
-      `session.sendPolicy: rule ${place + 1} (deny) has no effect where rule ${first + 1} (allow) matches, because the first match decides. OpenClaw would deny there. Move the deny rule up if that is what you want.`,
+      `session.sendPolicy: rule ${place + 1} (deny) has no effect where rule ${Math.min(...decidedBy) + 1} (allow) matches, because the first match decides. OpenClaw would deny there. Move the deny rule up if that is what you want.`,
     ];
   });
 }
 
-function overrides(
-  allow: SendPolicyRule | null | undefined,
-  deny: SendPolicyRule,
-  before: readonly (SendPolicyRule | null)[],
-): boolean {
-  if (!allow || normalizeSendPolicy(allow.action) === "deny") return false;
-  const both = [conditionsOf(allow), conditionsOf(deny)] as const;
-  if (!mayMeet(...both)) return false;
-  // An earlier deny rule decides anyway.
-  return !before.some(
-    (rule) => rule !== null && normalizeSendPolicy(rule.action) === "deny" && isImplied(conditionsOf(rule), both),
-  );
-}
-
-interface Conditions {
-  channel: string | undefined;
-  chatType: string | undefined;
-  prefix: string | undefined;
-}
-
-function conditionsOf({ match = {} }: SendPolicyRule): Conditions {
-  const prefix = named(match.keyPrefix);
-  return {
-    channel: named(match.channel) ?? channelOfPrefix(prefix),
-    chatType: normalizeChatType(match.chatType) ?? /:(group|channel):/.exec(prefix ?? "")?.[1],
-    prefix,
-  };
+/** A session that both rules match, if there is one. */
+function subjectOfBoth(one: SendPolicyRule, other: SendPolicyRule | null): Omit<SendPolicyParams, "cfg"> {
+  const [a, b] = [one.match ?? {}, other?.match ?? {}];
+  const [prefix = ""] = [a.keyPrefix ?? "", b.keyPrefix ?? ""].toSorted((x, y) => y.length - x.length);
+  const channel = channelOfPrefix(prefix.toLowerCase());
+  return { sessionKey: `${prefix}x`, channel: channel ?? a.channel ?? b.channel, chatType: a.chatType ?? b.chatType };
 }
 
 /** Session kinds without a channel. */
 const NO_CHANNEL = /^(?:main|global|dm|direct|subagent|cron|hook|acp|agent)$/;
 
 /** Only complete channel names: `tele` may be the start of any. */
-function channelOfPrefix(prefix: string | undefined): string | undefined {
-  const channel = /^([^:]+):/.exec(withoutAgent(prefix ?? ""))?.[1];
+function channelOfPrefix(prefix: string): string | undefined {
+  const channel = /^(?:agent:[^:]*:)?([^:]+):/.exec(prefix.trim())?.[1];
   return channel === undefined || NO_CHANNEL.test(channel) ? undefined : channel;
-}
-
-function withoutAgent(prefix: string): string {
-  return prefix.replace(/^agent:[^:]*:?/, "");
-}
-
-function mayMeet(a: Conditions, b: Conditions): boolean {
-  if (a.channel !== undefined && b.channel !== undefined && a.channel !== b.channel) return false;
-  if (a.chatType !== undefined && b.chatType !== undefined && a.chatType !== b.chatType) return false;
-  const [one = "", other = ""] = [a.prefix, b.prefix];
-  // Either prefix may omit the agent.
-  const isWhole = one.startsWith("agent:") === other.startsWith("agent:");
-  const [shown, compared] = isWhole ? [one, other] : [withoutAgent(one), withoutAgent(other)];
-  return shown.startsWith(compared) || compared.startsWith(shown);
-}
-
-/** True if this rule matches every session that all the others match. */
-function isImplied(rule: Conditions, others: readonly Conditions[]): boolean {
-  const { channel, chatType, prefix } = rule;
-  return (
-    (channel === undefined || others.some((other) => other.channel === channel)) &&
-    (chatType === undefined || others.some((other) => other.chatType === chatType)) &&
-    (prefix === undefined || others.some((other) => other.prefix?.startsWith(prefix) === true))
-  );
 }
