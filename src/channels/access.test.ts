@@ -7,9 +7,8 @@ import { type AccessOptions, type AccessRequest, decideAccess, screenSender, cre
 const direct: AccessRequest = {
   channel: "telegram",
   sender: { ids: ["1001"], username: "AdaL", name: "Ada" },
-  chatType: "direct",
 };
-const group: AccessRequest = { ...direct, chatType: "group", groupIds: ["-100"] };
+const group: AccessRequest = { ...direct, groupIds: ["-100"] };
 
 function decide(request: AccessRequest, allowFrom: string[], more: { approvedIds?: string[]; pairing?: boolean } = {}) {
   const { approvedIds = [], pairing = false } = more;

@@ -35,8 +35,7 @@ export interface AccessRequest {
   /** `telegram`, `discord`, …; allow list entries may begin with it (`telegram:123`). */
   channel: string;
   sender: AccessSender;
-  chatType: "direct" | "group" | "channel";
-  /** The platform's ids of the group; the allow list may admit all its members. */
+  /** The platform's ids of the group; the allow list may admit all its members. Undefined: a direct chat. */
   groupIds?: readonly string[] | undefined;
 }
 
@@ -101,16 +100,16 @@ export function decideAccess(
   approvedIds: readonly string[] = [],
   offersPairing = false,
 ): AccessDecision {
-  const { channel, sender, chatType, groupIds = [] } = request;
+  const { channel, sender, groupIds } = request;
   const entries = allowFrom.map((entry) => withoutChannel(entry.trim(), channel)).filter((entry) => entry !== "");
   const isKnown =
     entries.some((entry) => namesSender(entry, sender)) || approvedIds.some((id) => sender.ids.includes(id));
   if (isKnown) return { decision: "allow", commandAuthorized: true };
-  const isGroup = chatType !== "direct";
-  if (isGroup && entries.some((entry) => groupIds.includes(entry))) {
+  if (groupIds !== undefined && entries.some((entry) => groupIds.includes(entry))) {
     return { decision: "allow", commandAuthorized: false };
   }
-  if (isGroup) return { decision: "ignore", reason: "neither the sender nor the group is on the allow list" };
+  if (groupIds !== undefined)
+    return { decision: "ignore", reason: "neither the sender nor the group is on the allow list" };
   return offersPairing
     ? { decision: "offer" }
     : { decision: "ignore", reason: "the sender is not on the allow list and pairing is off" };

@@ -15,7 +15,6 @@ import type { Logger } from "../base/log.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import type { AccessOptions } from "./access.ts";
 import type { DeliveryTarget, MessageAddress } from "../store/queues.ts";
-import { createKeyedMutex } from "../base/async.ts";
 
 export interface Channel {
   /** `telegram`, `discord`, `whatsapp`, `web`. */
@@ -167,41 +166,6 @@ export function emptyMessage(): HoldfastError {
   return new HoldfastError("usage", "empty-message", "The message has neither text nor a file.", {
     hint: "Add a text or a file.",
   });
-}
-
-export function createInboundLanes() {
-  const lanes = createKeyedMutex();
-  const running = new Set<Promise<void>>();
-  return {
-    run: (chat: string, task: () => Promise<void>, onFailure: (error: unknown) => void): void => {
-      const work = lanes.run(chat, task).catch(onFailure);
-      running.add(work);
-      void work.then(() => running.delete(work));
-    },
-    idle: async (): Promise<void> => {
-      while (running.size > 0) await Promise.all(running);
-    },
-  };
-}
-
-/** Retries until the task succeeds or the channel stops. `signal` ends the pause; the next failure is then thrown. */
-export async function keepTrying<T>(
-  task: () => Promise<T>,
-  { host, clock, logger, signal }: { host: ChannelHost; clock: Clock; logger: Logger; signal: AbortSignal },
-): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const result = await task();
-      if (attempt > 0) host.report({ state: "connected", text: "Receiving messages again." });
-      return result;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const pause = pauseAfter(error, attempt);
-      logger.warn("cannot accept a message yet", { error, retryInMs: pause });
-      host.report({ state: "retrying", text: `Cannot accept a message yet: ${errorMessage(error)}` });
-      await clock.sleep(pause, signal).catch(() => undefined);
-    }
-  }
 }
 
 /** The pause that the platform asks for, else growing ones. `attempt` counts from 0. */

@@ -198,10 +198,10 @@ interface FileDescription {
 const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
 
-export function createReceivedFiles(options: { folder: string; maxBytes?: number | undefined }) {
-  const { maxBytes = DEFAULT_MAX_BYTES } = options;
+export function createReceivedFiles(options: { mediaFolder: string; maxMediaBytes?: number | undefined }) {
+  const { maxMediaBytes: maxBytes = DEFAULT_MAX_BYTES } = options;
   // Transcripts refer to the path, so it must be absolute.
-  const folder = resolve(options.folder);
+  const folder = resolve(options.mediaFolder);
   /** Resolves with the path of the finished file. */
   const save = async (content: AsyncIterable<Uint8Array>, about: FileDescription): Promise<string> => {
     await ensurePrivateFolder(folder);

@@ -25,7 +25,12 @@ describe.runIf(token !== undefined && chat !== undefined)(
   () => {
     it("connects and sends a message to the chat", { timeout: A_MINUTE_MS }, async () => {
       const common = { accountId: "live", mode: "polling", clock: systemClock, logger: silentLogger } as const;
-      const channel = createTelegramChannel({ ...common, token: token ?? "", allowFrom: ["*"] });
+      const channel = createTelegramChannel({
+        ...common,
+        token: token ?? "",
+        allowFrom: ["*"],
+        mediaFolder: "/dev/null/media",
+      });
       const states: string[] = [];
       await channel.start({
         // Unanswered updates stay unconfirmed for the bot's owner.

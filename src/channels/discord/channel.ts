@@ -31,7 +31,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   };
   const sender = createDiscordSender({ rest, allowsAddress });
   const open = async (run: ChannelRun): Promise<void> => {
-    const { mediaFolder: folder, maxMediaBytes: maxBytes, cursorFile, logger, token } = options;
+    const { cursorFile, logger, token } = options;
     const { host, signal, closing } = run;
     if (token.trim() === "") {
       throw new HoldfastError("usage", "discord-token-missing", "The Discord bot has no token.", {
@@ -40,7 +40,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     }
     host.report({ state: "starting", text: "Discord: connecting." });
     const cursors = await openCursors(cursorFile, logger);
-    const files = createReceivedFiles({ folder, maxBytes });
+    const files = createReceivedFiles(options);
     const inbound = createInbound({ ...options, host, cursors, files, send: sender.send, signal });
     closing.defer(cursors.flush);
     closing.defer(inbound.idle);

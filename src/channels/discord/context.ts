@@ -1,7 +1,6 @@
 /** Reads a Discord message into OpenClaw's field names. Pure. */
 import type { APIMessage, APIUser } from "discord.js";
 import type { MessageContext } from "../../keys/message-context.ts";
-import { mediaPlaceholder } from "../files.ts";
 
 export type Place = { kind: "direct" } | GuildPlace;
 
@@ -16,14 +15,10 @@ export interface GuildPlace {
   botRoleId?: string | undefined;
 }
 
-export interface InboundFacts {
+interface InboundFacts {
   message: DiscordMessage;
   place: Place;
   bot: { id: string; username: string };
-  accountId: string;
-  commandAuthorized: boolean;
-  media: readonly ReceivedMedia[];
-  missingMedia: readonly string[];
 }
 
 /** From the gateway or the message list; only the gateway sends `guild_id` and the nickname. */
@@ -32,54 +27,28 @@ export type DiscordMessage = APIMessage & {
   member?: { nick?: string | null | undefined } | undefined;
 };
 
-export interface ReceivedMedia {
-  path: string;
-  url: string;
-  type: string;
-}
-
 export function buildDiscordContext(facts: InboundFacts): MessageContext {
-  const { message, place, bot, accountId, media } = facts;
+  const { message, place, bot } = facts;
   const { author } = message;
   const isDirect = place.kind === "direct";
   const to = isDirect ? `user:${author.id}` : `channel:${message.channel_id}`;
-  const text =
-    message.content === "" && media.length > 0 ? mediaPlaceholder(media.map(({ type }) => type)) : message.content;
   const stickers = (message.sticker_items ?? []).map(({ name }) => `Sticker: ${name}`);
-  const untrusted = [...forwardedTexts(message), ...stickers, ...facts.missingMedia];
   return {
-    Body: text,
-    RawBody: text,
-    CommandBody: text,
-    MessageSid: message.id,
+    Body: message.content,
     Timestamp: Date.parse(message.timestamp),
     From: isDirect ? `discord:${author.id}` : `discord:channel:${message.channel_id}`,
     To: to,
-    OriginatingChannel: "discord",
     OriginatingTo: to,
-    AccountId: accountId,
     ChatType: isDirect ? "direct" : "channel",
-    Provider: "discord",
-    Surface: "discord",
     SenderId: author.id,
     SenderName: senderName(message),
     SenderUsername: author.username,
     SenderTag: userTag(author),
     BotId: bot.id,
     BotUsername: bot.username,
-    CommandAuthorized: facts.commandAuthorized,
     ...(isDirect ? { ConversationLabel: senderName(message) } : guildFields(facts, place)),
     ...replyFields(message),
-    ...(media.length === 0 ? {} : mediaFields(media)),
-    UntrustedContext: untrusted.length === 0 ? undefined : untrusted,
-  };
-}
-
-function mediaFields(media: readonly ReceivedMedia[]): MessageContext {
-  return {
-    MediaPaths: media.map(({ path }) => path),
-    MediaUrls: media.map(({ url }) => url),
-    MediaTypes: media.map(({ type }) => type),
+    UntrustedContext: [...forwardedTexts(message), ...stickers],
   };
 }
 

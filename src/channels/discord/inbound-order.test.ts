@@ -34,7 +34,7 @@ it("admits missed messages before live ones", async () => {
       report: () => undefined,
     },
     cursors,
-    files: createReceivedFiles({ folder: folder.join("media") }),
+    files: createReceivedFiles({ mediaFolder: folder.join("media") }),
     send: async () => undefined,
     clock: createTestClock(),
     logger: silentLogger,

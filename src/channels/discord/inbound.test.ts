@@ -123,9 +123,9 @@ describe("messages from Discord", () => {
     expect(await readFile(path, "utf8")).toBe("pixels");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(ctx.UntrustedContext).toEqual([
-      expect.stringContaining("big.bin could not be fetched: The file is larger than"),
-      expect.stringContaining("liar.bin could not be fetched: The file is larger than"),
-      expect.stringContaining("gone.txt could not be fetched: Discord answered 401"),
+      expect.stringContaining("(big.bin) could not be fetched: The file is larger than"),
+      expect.stringContaining("(liar.bin) could not be fetched: The file is larger than"),
+      expect.stringContaining("(gone.txt) could not be fetched: Discord answered 401"),
     ]);
   });
 

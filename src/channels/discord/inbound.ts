@@ -5,36 +5,17 @@
  * - A message that cannot be stored is retried with growing pauses. Its cursor stays before it, so a
  *   restart finds it again.
  */
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import { screenSender } from "../access.ts";
-import {
-  type AccountOptions,
-  type ChannelHost,
-  type OutboundMessage,
-  createInboundLanes,
-  keepTrying,
-} from "../channel.ts";
-import { type ReceivedFiles, tooLarge } from "../files.ts";
-import type { DiscordConnection } from "./connection.ts";
-import {
-  type DiscordMessage,
-  type GuildPlace,
-  type Place,
-  type ReceivedMedia,
-  buildDiscordContext,
-} from "./context.ts";
-import { type Cursors, planCatchUp } from "./cursors.ts";
 import { createKeyedMutex } from "../../base/async.ts";
-import { printableLine } from "../../base/text.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { type InboundParts, type IncomingFile, createInboundLanes, keepTrying, prepareInbound } from "../inbound.ts";
+import type { DiscordConnection } from "./connection.ts";
+import { type DiscordMessage, type GuildPlace, type Place, buildDiscordContext } from "./context.ts";
+import { type Cursors, planCatchUp } from "./cursors.ts";
 
 export type Inbound = ReturnType<typeof createInbound>;
 
-export interface InboundOptions extends AccountOptions {
-  host: ChannelHost;
+export interface InboundOptions extends Omit<InboundParts, "channel" | "repeats"> {
   cursors: Cursors;
-  files: ReceivedFiles;
-  send: (message: OutboundMessage) => Promise<unknown>;
-  signal: AbortSignal;
 }
 
 const PAGE = 100;
@@ -121,27 +102,21 @@ export function createInbound(options: InboundOptions) {
 const DIRECT: Place = { kind: "direct" };
 
 async function prepare(connection: DiscordConnection, message: DiscordMessage, options: InboundOptions) {
-  const { accountId, files, clock, signal, send } = options;
   if (!isFromPerson(message)) return undefined;
   const isDirect = message.guild_id === undefined;
   const place = isDirect ? DIRECT : await unlessGone(connection.place(message.channel_id));
   if (place === undefined) return undefined;
   const { author, channel_id: chatId, id: messageId } = message;
-  const target = { channel: "discord", accountId, to: `channel:${chatId}` };
-  const allowed = await screenSender(
-    {
-      channel: "discord",
-      sender: { ids: [author.id], username: author.username, name: author.global_name ?? author.username },
-      chatType: place.kind === "direct" ? "direct" : "channel",
-      groupIds: place.kind === "direct" ? [] : groupIds(chatId, place),
-    },
-    options,
-    async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
-  );
-  if (allowed === undefined) return undefined;
-  const attachments = await fetchAttachments(message, files, signal);
-  const ctx = buildDiscordContext({ message, place, bot: connection.bot, accountId, ...allowed, ...attachments });
-  return { address: { channel: "discord", accountId, chatId, messageId }, ctx, receivedAt: clock.now() };
+  const incoming = {
+    chatId,
+    messageId,
+    to: `channel:${chatId}`,
+    sender: { ids: [author.id] as const, username: author.username, name: author.global_name ?? author.username },
+    groupIds: place.kind === "direct" ? undefined : groupIds(chatId, place),
+    files: message.attachments.slice(0, MAX_FILES).map((attachment) => toFile(attachment, options.signal)),
+    describe: () => buildDiscordContext({ message, place, bot: connection.bot }),
+  };
+  return await prepareInbound(incoming, { ...options, channel: "discord", repeats: true });
 }
 
 /** Plain messages and replies; other types are system messages. */
@@ -174,31 +149,16 @@ function remember(ids: Set<string>, id: string): void {
 
 const MAX_FILES = 10;
 
-/** A failed download never delays its message. */
-async function fetchAttachments(message: DiscordMessage, files: ReceivedFiles, signal: AbortSignal) {
-  const media: ReceivedMedia[] = [];
-  const missingMedia: string[] = [];
-  for (const attachment of message.attachments.slice(0, MAX_FILES)) {
-    try {
-      const path = await fetchAttachment(attachment, files, signal);
-      const type = attachment.content_type ?? "application/octet-stream";
-      media.push({ path, url: attachment.url, type });
-    } catch (error) {
-      signal.throwIfAborted();
-      const name = printableLine(attachment.filename, 100);
-      missingMedia.push(`Attachment ${name} could not be fetched: ${errorMessage(error)}`);
-    }
-  }
-  return { media, missingMedia };
-}
-
-type Attachment = DiscordMessage["attachments"][number];
-
-async function fetchAttachment(attachment: Attachment, files: ReceivedFiles, signal: AbortSignal): Promise<string> {
-  const { id, url, size, filename: name, content_type: type } = attachment;
-  if (size > files.maxBytes) throw tooLarge(files.maxBytes);
-  return await files.fetch(url, { id, name, type }, signal, (status) => {
+function toFile(attachment: DiscordMessage["attachments"][number], signal: AbortSignal): IncomingFile {
+  const { id, url, size: bytes, filename: name, content_type: type = "application/octet-stream" } = attachment;
+  const onRefusal = (status: number): HoldfastError => {
     const message = `Discord answered ${status}.`;
     return new HoldfastError("unavailable", "media-download-failed", message, { hint: "Send the file again." });
-  });
+  };
+  return {
+    label: name,
+    type,
+    bytes,
+    save: async (files) => await files.fetch(url, { id, name, type }, signal, onRefusal),
+  };
 }

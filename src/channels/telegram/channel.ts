@@ -8,7 +8,6 @@ import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { isRecord, parseJson } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Channel, type ChannelRun, singleRun } from "../channel.ts";
-import { createReceivedFiles } from "../files.ts";
 import {
   type TelegramOptions,
   type TelegramRun,
@@ -53,7 +52,7 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
     accountId,
     capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false },
     ...singleRun("Telegram", accountId, open),
-    send: async (message) => await sendToTelegram(message, await lazyTelegram.get()),
+    send: async (message) => await sendToTelegram(await lazyTelegram.get(), message),
     checkTarget: (target) => void parseTarget(target),
     showTyping: async (target) => {
       const { chatId, threadId } = parseTarget(target);
@@ -99,12 +98,11 @@ async function connect(run: TelegramRun): Promise<User | undefined> {
 
 /** Retries the connection in the background, if needed, and receives until the stop. */
 async function receive(run: TelegramRun, known: User | undefined, onReady: (inbound: InboundHandler) => void) {
-  const { accountId, host, logger, mediaFolder: folder, maxMediaBytes: maxBytes } = run;
+  const { accountId, host, logger } = run;
   try {
     const bot = known ?? (await keepIntroducingBot(run));
     if (bot === undefined) return;
-    const files = folder === undefined ? undefined : createReceivedFiles({ folder, maxBytes });
-    const inbound = createInboundHandler({ ...run, bot, files });
+    const inbound = createInboundHandler({ ...run, bot });
     onReady(inbound);
     const connectedText = `Telegram account ${accountId} is connected as @${bot.username ?? bot.id}`;
     host.report({ state: "connected", text: connectedText });

@@ -9,7 +9,7 @@ import { type AccountOptions, type ChannelHost, pauseAfter } from "../channel.ts
 import { isRecord } from "../../base/json-record.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface TelegramOptions extends Omit<AccountOptions, "mediaFolder"> {
+export interface TelegramOptions extends AccountOptions {
   token: string;
   /** Polling works without a public address; a webhook needs one. */
   mode: "polling" | "webhook";
@@ -22,8 +22,6 @@ export interface TelegramOptions extends Omit<AccountOptions, "mediaFolder"> {
     | undefined;
   /** Another Bot API server. Default: Telegram's own. */
   apiRoot?: string | undefined;
-  /** Folder for files that people send. Default: files are not fetched. */
-  mediaFolder?: string | undefined;
 }
 
 export interface TelegramRun extends TelegramOptions {

@@ -5,11 +5,11 @@ import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { buildContext } from "./context.ts";
 
-const build = (built: Message): MessageContext | undefined => buildContext(built, { bot: BOT, accountId: "default" });
+const build = (built: Message): MessageContext | undefined => buildContext(built, BOT);
 
 function keyOf(built: Message): string {
   const session = { scope: "per-sender", dmScope: "per-channel-peer" } as const;
-  return resolveInboundSessionKey(build(built) ?? {}, { agentId: "main", session });
+  return resolveInboundSessionKey({ Provider: "telegram", ...build(built) }, { agentId: "main", session });
 }
 
 function entity(type: "mention" | "bot_command", text: string, word: string): MessageEntity[] {
@@ -24,14 +24,8 @@ describe("the context of a message", () => {
   it("describes a direct message in OpenClaw's fields", () => {
     const ctx = build(message({ text: "hi", message_id: 5 }));
     expect(ctx).toEqual({
-      Provider: "telegram",
-      Surface: "telegram",
-      OriginatingChannel: "telegram",
-      AccountId: "default",
-      MessageSid: "5",
       Timestamp: 1_794_744_000_000,
       Body: "hi",
-      RawBody: "hi",
       CommandBody: "hi",
       From: "telegram:1001",
       To: "telegram:1001",

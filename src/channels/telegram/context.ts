@@ -4,27 +4,17 @@ import type { Document, Message, MessageOrigin, User, MessageEntity } from "gram
 import type { MessageContext } from "../../keys/message-context.ts";
 import type { AccessSender } from "../access.ts";
 
-export function buildContext(
-  message: Message,
-  { bot, accountId }: { bot: User; accountId: string },
-): MessageContext | undefined {
+export function buildContext(message: Message, bot: User): MessageContext | undefined {
   const { chat } = message;
   const sender = senderOf(message);
   const isGroup = chat.type === "group" || chat.type === "supergroup";
   if (sender === undefined || !(isGroup || chat.type === "private")) return undefined;
   const placeholder = findMedia(message)?.placeholder ?? describeContent(message);
   if (ownText(message) === "" && placeholder === undefined) return undefined;
-  const body = textWithLinks(message) || (placeholder ?? "");
   const { forward_origin: forwarded } = message;
   return {
-    Provider: "telegram",
-    Surface: "telegram",
-    OriginatingChannel: "telegram",
-    AccountId: accountId,
-    MessageSid: String(message.message_id),
     Timestamp: message.date * 1000,
-    Body: body,
-    RawBody: body,
+    Body: textWithLinks(message) || (placeholder ?? ""),
     CommandBody: commandText(message, bot),
     To: `telegram:${chat.id}`,
     OriginatingTo: `telegram:${chat.id}`,

@@ -1,97 +1,71 @@
 /**
- * From an update to admission: check the sender, fetch the file, admit. Resolves when the message cannot be
- * lost any more; rejects when Telegram has to keep it. Updates of one chat are handled in order.
+ * From an update to admission. Resolves when the message cannot be lost any more; rejects when Telegram has to keep it.
+ * Updates of one chat are handled in order.
  */
 import type { Message, Update, User } from "grammy/types";
+import { createKeyedMutex } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import type { MessageContext } from "../../keys/message-context.ts";
-import { screenSender } from "../access.ts";
-import type { ReceivedFiles } from "../files.ts";
+import { type ReceivedFiles, createReceivedFiles } from "../files.ts";
+import { type IncomingFile, type IncomingMessage, prepareInbound } from "../inbound.ts";
 import { type TelegramRun, requestSignal, telegramError } from "./connection.ts";
 import { type InboundMedia, buildContext, findMedia, senderOf } from "./context.ts";
-import { createKeyedMutex } from "../../base/async.ts";
+import { sendToTelegram } from "./outbound.ts";
 
 export interface InboundOptions extends TelegramRun {
   bot: User;
-  files: ReceivedFiles | undefined;
 }
 
 export type InboundHandler = ReturnType<typeof createInboundHandler>;
 
 export function createInboundHandler(options: InboundOptions) {
   const lanes = createKeyedMutex();
+  const parts = {
+    ...options,
+    channel: "telegram",
+    files: createReceivedFiles(options),
+    send: sendToTelegram.bind(undefined, options.telegram),
+    repeats: true,
+  };
   return {
     handle: async (update: Update): Promise<void> => {
-      const { message } = update;
-      const ctx = message === undefined ? undefined : readMessage(message, options);
-      if (message === undefined || ctx === undefined) return;
-      await lanes.run(String(message.chat.id), async () => await admit(message, ctx, options));
+      const message = update.message === undefined ? undefined : readMessage(update.message, options);
+      if (message === undefined) return;
+      await lanes.run(message.chatId, async () => {
+        const inbound = await prepareInbound(message, parts);
+        if (inbound !== undefined) await options.host.admit(inbound);
+      });
     },
   };
 }
 
 /** A message that cannot be parsed now cannot be parsed later either: log it and skip it. */
-function readMessage(message: Message, { bot, accountId, logger }: InboundOptions): MessageContext | undefined {
+function readMessage(message: Message, options: InboundOptions): IncomingMessage | undefined {
   try {
-    return buildContext(message, { bot, accountId });
+    const ctx = buildContext(message, options.bot);
+    const sender = senderOf(message);
+    if (ctx === undefined || sender === undefined) return undefined;
+    const chatId = String(message.chat.id);
+    const messageId = String(message.message_id);
+    const media = findMedia(message);
+    return {
+      chatId,
+      messageId,
+      to: chatId,
+      threadId: message.is_topic_message === true ? message.message_thread_id : undefined,
+      sender,
+      groupIds: ctx.ChatType === "direct" ? undefined : [chatId],
+      files: media === undefined ? [] : [toFile(media, `${chatId}/${messageId}`, options)],
+      describe: () => ctx,
+    };
   } catch (error) {
-    logger.error("cannot parse a Telegram message; skipped", { error });
+    options.logger.error("cannot parse a Telegram message; skipped", { error });
     return undefined;
   }
 }
 
-async function admit(message: Message, ctx: MessageContext, options: InboundOptions): Promise<void> {
-  const { host, accountId, clock } = options;
-  const sender = senderOf(message);
-  if (sender === undefined) return;
-  const isDirect = ctx.ChatType === "direct";
-  const chatId = String(message.chat.id);
-  const allowed = await screenSender(
-    { channel: "telegram", sender, chatType: isDirect ? "direct" : "group", groupIds: isDirect ? [] : [chatId] },
-    options,
-    async (text) => await reply(message, text, options),
-  );
-  if (allowed === undefined) return;
-  const media = await fetchMedia(message, options);
-  const notes = [...(ctx.UntrustedContext ?? []), ...(media.UntrustedContext ?? [])];
-  const UntrustedContext = notes.length === 0 ? undefined : notes;
-  await host.admit({
-    address: { channel: "telegram", accountId, chatId, messageId: String(message.message_id) },
-    ctx: { ...ctx, ...media, CommandAuthorized: allowed.commandAuthorized, UntrustedContext },
-    receivedAt: clock.now(),
-  });
-}
-
-async function reply(message: Message, text: string, { telegram }: InboundOptions): Promise<void> {
-  const topic = message.is_topic_message === true ? message.message_thread_id : undefined;
-  try {
-    await telegram.api.sendMessage(message.chat.id, text, topic === undefined ? {} : { message_thread_id: topic });
-  } catch (error) {
-    throw telegramError(error, "send to Telegram");
-  }
-}
-
-async function fetchMedia(message: Message, options: InboundOptions): Promise<MessageContext> {
-  const media = findMedia(message);
-  if (media === undefined) return {};
-  const { files, logger, signal } = options;
-  if (files === undefined) return missing(media, "this channel does not store files");
-  if ((media.bytes ?? 0) > files.maxBytes) return missing(media, `it is larger than ${files.maxBytes} bytes`);
-  try {
-    const id = `${message.chat.id}/${message.message_id}`;
-    const path = await download(media, id, files, options);
-    return { MediaPaths: [path], MediaTypes: [media.mimeType] };
-  } catch (error) {
-    const known = telegramError(error, "fetch a file from Telegram");
-    // With a full disk the message could not be stored either, so Telegram keeps it.
-    if (known.code === "disk-full" || signal.aborted) throw known;
-    logger.warn("cannot fetch the file of a Telegram message", { error: known });
-    return missing(media, "it could not be fetched");
-  }
-}
-
-function missing({ placeholder }: InboundMedia, reason: string): MessageContext {
-  return { UntrustedContext: [`A file came with this message (${placeholder}), but ${reason}.`] };
+function toFile(media: InboundMedia, id: string, run: TelegramRun): IncomingFile {
+  const { placeholder: label, mimeType: type, bytes } = media;
+  return { label, type, bytes, save: async (files) => await download(media, id, files, run) };
 }
 
 const ATTEMPTS = 3;

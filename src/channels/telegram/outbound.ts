@@ -16,7 +16,7 @@ import type { DeliveryTarget } from "../../store/queues.ts";
 
 const CAPTION_LIMIT = 1024;
 
-export async function sendToTelegram(message: OutboundMessage, telegram: TelegramApi): Promise<SentMessage> {
+export async function sendToTelegram(telegram: TelegramApi, message: OutboundMessage): Promise<SentMessage> {
   const { text = "", media = [] } = message;
   if (text.trim() === "" && media.length === 0) throw nothingToSend();
   const { chatId, threadId } = parseTarget(message.target);

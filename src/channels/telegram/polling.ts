@@ -44,9 +44,9 @@ export async function poll(options: PollerOptions): Promise<void> {
       const updates = await fetchUpdates(state.offset, options);
       const failed = await handleBatch(updates, state, options);
       if (failed !== undefined) throw failed;
-      if (state.chats.size > 0) {
+      if (state.running.size > 0) {
         // Telegram resends unconfirmed updates at once.
-        await atMost(REPEAT_PAUSE_MS, Promise.all(state.chats.values()), options);
+        await atMost(REPEAT_PAUSE_MS, Promise.allSettled(state.running.values()), options);
         continue;
       }
       if (state.failures > 0) options.host.report({ state: "connected", text: options.connectedText });
@@ -56,7 +56,7 @@ export async function poll(options: PollerOptions): Promise<void> {
       if (!(await recover(error, state, options))) return;
     }
   }
-  await Promise.all(state.chats.values());
+  await Promise.allSettled(state.running.values());
   await confirmHandled(state, options);
 }
 
@@ -67,8 +67,9 @@ function createState() {
     offset: 0,
     /** Handled, but not confirmed: an earlier update is not handled yet. */
     handled: new Set<number>(),
+    running: new Map<number, Promise<void>>(),
+    /** The last update of each chat. */
     chats: new Map<string, Promise<void>>(),
-    inProgress: new Set<number>(),
     failed: [] as { id: number; error: unknown }[],
     failures: 0,
   };
@@ -83,25 +84,15 @@ async function fetchUpdates(offset: number, { telegram, signal }: PollerOptions)
 
 /** Moves the offset to the first update that is not handled; returns the error of one that failed. Slow chats go on. */
 async function handleBatch(updates: readonly Update[], state: PollState, options: PollerOptions): Promise<unknown> {
-  const ordered = updates.toSorted((a, b) => idOf(a) - idOf(b));
-  const open = ordered.filter((update) => !state.handled.has(idOf(update)));
-  const started = [...Map.groupBy(open, ({ message }) => String(message?.chat.id))]
-    .filter(([chat]) => !state.chats.has(chat))
-    .map(async ([chat, ofChat]) => {
-      const ids = ofChat.map(idOf);
-      const work = handleChat(ofChat, state, options.inbound).finally(() => {
-        state.chats.delete(chat);
-        for (const id of ids) state.inProgress.delete(id);
-      });
-      state.chats.set(chat, work);
-      for (const id of ids) state.inProgress.add(id);
-      await work;
-    });
-  await atMost(SLOW_CHAT_MS, Promise.all(started), options);
-  const unsafe = [...open.map(idOf), ...state.inProgress].filter((id) => !state.handled.has(id));
-  const lastId = ordered.at(-1)?.update_id ?? -1;
-  state.offset = Math.max(state.offset, Math.min(...unsafe, lastId + 1));
-  for (const id of state.handled) if (id < state.offset) state.handled.delete(id);
+  const { handled, running } = state;
+  const ids = updates.map(idOf);
+  for (const update of updates.toSorted((a, b) => idOf(a) - idOf(b))) {
+    if (!handled.has(idOf(update)) && !running.has(idOf(update))) handleInTurn(update, state, options.inbound);
+  }
+  await atMost(SLOW_CHAT_MS, Promise.allSettled(running.values()), options);
+  const unsafe = [...ids, ...running.keys()].filter((id) => !handled.has(id));
+  state.offset = Math.max(state.offset, Math.min(...unsafe, Math.max(-1, ...ids) + 1));
+  for (const id of handled) if (id < state.offset) handled.delete(id);
   const [failed] = state.failed.splice(0).toSorted((a, b) => a.id - b.id);
   return failed?.error;
 }
@@ -110,19 +101,22 @@ function idOf({ update_id: id }: Update): number {
   return id;
 }
 
-/** Stops at the first failure, so that later updates are not admitted before it. */
-async function handleChat(updates: readonly Update[], state: PollState, inbound: InboundHandler): Promise<void> {
-  for (const update of updates) {
-    const id = idOf(update);
-    if (state.handled.has(id)) continue;
-    try {
-      await inbound.handle(update);
-    } catch (error) {
-      state.failed.push({ id, error });
-      return;
-    }
-    state.handled.add(id);
-  }
+/** After a failure the later updates of the chat fail too, so that none is admitted before it. */
+function handleInTurn(update: Update, { chats, running, handled, failed }: PollState, inbound: InboundHandler): void {
+  const id = idOf(update);
+  const chat = String(update.message?.chat.id);
+  const work = (chats.get(chat) ?? Promise.resolve()).then(async () => {
+    await inbound.handle(update);
+    handled.add(id);
+  });
+  chats.set(chat, work);
+  running.set(id, work);
+  void work
+    .catch((error: unknown) => void failed.push({ id, error }))
+    .finally(() => {
+      running.delete(id);
+      if (chats.get(chat) === work) chats.delete(chat);
+    });
 }
 
 /** A pause that ends early with the work. */

@@ -59,13 +59,13 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
   };
   const sender = createWhatsAppSender({ socket, recent, allowsAddress });
   const open = async ({ host, signal, closing }: ChannelRun): Promise<void> => {
-    const { clock, logger, mediaFolder: folder, maxMediaBytes: maxBytes, connectTimeoutMs = 60_000 } = options;
+    const { clock, logger, connectTimeoutMs = 60_000 } = options;
     host.report({ state: "starting", text: "WhatsApp: connecting." });
     const baileys = await loadBaileys();
     const auth = await openAuthState(options.authFolder, baileys);
     const groupNames = createGroupNames(clock);
     const downloadMedia = options.downloadMedia ?? downloadWith(baileys, logger);
-    const files = createReceivedFiles({ folder, maxBytes });
+    const files = createReceivedFiles(options);
     const parts = { host, files, baileys, downloadMedia, groupNames, recent, signal };
     const inbound = createInbound({ ...options, ...parts, send: sender.send });
     closing.defer(inbound.idle);

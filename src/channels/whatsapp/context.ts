@@ -1,21 +1,15 @@
 /** Reads a WhatsApp message into OpenClaw's field names. Pure. */
-import type { WAMessage, WAContextInfo, WAMessageContent } from "baileys";
+import type { WAContextInfo, WAMessageContent } from "baileys";
 import type { MessageContext } from "../../keys/message-context.ts";
-import { mediaPlaceholder } from "../files.ts";
 import type { Baileys } from "./connection.ts";
 
-export interface InboundFacts {
-  message: WAMessage;
+interface InboundFacts {
   content: WhatsAppContent;
   quoted: WhatsAppContent | undefined;
   sender: Sender;
   self: OwnAccount;
   group: { jid: string; subject: string | undefined } | undefined;
-  accountId: string;
   sentAt: number;
-  commandAuthorized: boolean;
-  media: { path: string; type: string } | undefined;
-  missingMedia: readonly string[];
 }
 
 export interface Sender {
@@ -32,39 +26,27 @@ export interface OwnAccount {
 }
 
 export function buildWhatsAppContext(facts: InboundFacts): MessageContext {
-  const { message, content, sender, self, group, accountId, media } = facts;
-  const id = message.key.id ?? "";
+  const { content, sender, self, group } = facts;
   const phone = phoneOf(sender.jid);
   const person = phone ?? sender.jid;
   const own = self.jids.map(phoneOf).find((number) => number !== undefined);
-  const text = content.text === "" && media !== undefined ? mediaPlaceholder([media.type]) : content.text;
-  const untrusted = [...content.untrusted, ...facts.missingMedia];
   return {
-    Body: text,
-    RawBody: text,
-    CommandBody: text,
-    MessageSid: id,
+    Body: content.text,
     Timestamp: facts.sentAt,
     From: group?.jid ?? `whatsapp:${person}`,
     To: own,
     BotId: own?.slice(1),
-    OriginatingChannel: "whatsapp",
     OriginatingTo: group?.jid ?? person,
-    AccountId: accountId,
     ChatType: group === undefined ? "direct" : "group",
-    Provider: "whatsapp",
-    Surface: "whatsapp",
     SenderId: sender.jid,
     SenderE164: phone,
     SenderName: sender.name,
     BotUsername: self.name,
-    CommandAuthorized: facts.commandAuthorized,
     ConversationLabel: group === undefined ? (sender.name ?? person) : (group.subject ?? group.jid),
     GroupSubject: group?.subject,
     WasMentioned: group && mentionsAccount(content, self),
     ...replyFields(facts),
-    ...(media === undefined ? {} : { MediaPaths: [media.path], MediaUrls: [media.path], MediaTypes: [media.type] }),
-    UntrustedContext: untrusted.length === 0 ? undefined : untrusted,
+    UntrustedContext: content.untrusted,
   };
 }
 

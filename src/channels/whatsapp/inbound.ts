@@ -7,20 +7,12 @@
 import type { WAMessage } from "baileys";
 import type { Clock } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
-import { screenSender } from "../access.ts";
-import {
-  type AccountOptions,
-  type ChannelHost,
-  type OutboundMessage,
-  createInboundLanes,
-  keepTrying,
-} from "../channel.ts";
-import { type ReceivedFiles, tooLarge } from "../files.ts";
+import type { ReceivedFiles } from "../files.ts";
+import { type InboundParts, createInboundLanes, keepTrying, prepareInbound } from "../inbound.ts";
 import type { Baileys, WhatsAppSocket } from "./connection.ts";
 import {
   type OwnAccount,
   type Sender,
-  type WhatsAppContent,
   buildWhatsAppContext,
   isGroupJid,
   isPersonJid,
@@ -32,15 +24,11 @@ import {
 
 export type DownloadMedia = (message: WAMessage, socket: WhatsAppSocket) => Promise<AsyncIterable<Uint8Array>>;
 
-export interface InboundOptions extends AccountOptions {
-  host: ChannelHost;
-  files: ReceivedFiles;
+export interface InboundOptions extends Omit<InboundParts, "channel" | "repeats"> {
   baileys: Baileys;
   downloadMedia: DownloadMedia;
   groupNames: ReturnType<typeof createGroupNames>;
   recent: RecentMessages;
-  send: (message: OutboundMessage) => Promise<unknown>;
-  signal: AbortSignal;
 }
 
 export function createInbound(options: InboundOptions) {
@@ -67,40 +55,36 @@ export function createInbound(options: InboundOptions) {
 }
 
 async function prepare(socket: WhatsAppSocket, message: WAMessage, options: InboundOptions) {
-  const { accountId, baileys, clock, recent, send } = options;
+  const { baileys, downloadMedia, groupNames, recent } = options;
   const messageId = message.key.id ?? "";
   const content = readContent(message.message, baileys);
   if (content === undefined || messageId === "") return undefined;
   const chat = plainJid(message.key.remoteJid ?? "");
   const isGroup = isGroupJid(chat);
   const sender = await senderOf(socket, message);
-  const chatId = isGroup ? chat : sender.jid;
-  const target = { channel: "whatsapp", accountId, to: chat };
-  const allowed = await screenSender(
-    {
-      channel: "whatsapp",
-      sender: { ids: senderIds(sender), name: sender.name },
-      chatType: isGroup ? "group" : "direct",
-      groupIds: isGroup ? [chat] : [],
+  const { media } = content;
+  const save = async (files: ReceivedFiles): Promise<string> =>
+    await files.save(await downloadMedia(message, socket), { ...media, id: `${message.key.remoteJid}/${messageId}` });
+  const incoming = {
+    chatId: isGroup ? chat : sender.jid,
+    messageId,
+    to: chat,
+    sender: { ids: senderIds(sender), name: sender.name },
+    groupIds: isGroup ? [chat] : undefined,
+    files: media === undefined ? [] : [{ ...media, label: media.type, save }],
+    describe: async () => {
+      recent.add(message);
+      return buildWhatsAppContext({
+        content,
+        quoted: readContent(content.context?.quotedMessage, baileys),
+        sender,
+        self: ownAccount(socket),
+        group: isGroup ? { jid: chat, subject: await groupNames.subject(socket, chat) } : undefined,
+        sentAt: baileys.toNumber(message.messageTimestamp) * 1000,
+      });
     },
-    options,
-    async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
-  );
-  if (allowed === undefined) return undefined;
-  recent.add(message);
-  const ctx = buildWhatsAppContext({
-    message,
-    content,
-    quoted: readContent(content.context?.quotedMessage, baileys),
-    sender,
-    self: ownAccount(socket),
-    ...(await receiveMedia(socket, message, content, options)),
-    group: isGroup ? { jid: chat, subject: await options.groupNames.subject(socket, chat) } : undefined,
-    accountId,
-    sentAt: baileys.toNumber(message.messageTimestamp) * 1000,
-    commandAuthorized: allowed.commandAuthorized,
-  });
-  return { address: { channel: "whatsapp", accountId, chatId, messageId }, ctx, receivedAt: clock.now() };
+  };
+  return await prepareInbound(incoming, { ...options, channel: "whatsapp", repeats: false });
 }
 
 /** People know each other by phone number; WhatsApp sends it beside the id, or can look it up. */
@@ -128,23 +112,6 @@ function senderIds({ jid, jids }: Sender): [string, ...string[]] {
 function ownAccount({ user }: WhatsAppSocket): OwnAccount {
   const jids = plainJids([user?.id, user?.lid, user?.phoneNumber]);
   return { jids, name: user?.name ?? user?.notify };
-}
-
-async function receiveMedia(
-  socket: WhatsAppSocket,
-  message: WAMessage,
-  { media }: WhatsAppContent,
-  { files, downloadMedia }: InboundOptions,
-): Promise<{ media: { path: string; type: string } | undefined; missingMedia: string[] }> {
-  if (media === undefined) return { media: undefined, missingMedia: [] };
-  try {
-    if (media.bytes > files.maxBytes) throw tooLarge(files.maxBytes);
-    const id = `${message.key.remoteJid}/${message.key.id}`;
-    const path = await files.save(await downloadMedia(message, socket), { ...media, id });
-    return { media: { path, type: media.type }, missingMedia: [] };
-  } catch (error) {
-    return { media: undefined, missingMedia: [`A file (${media.type}) could not be fetched: ${errorMessage(error)}`] };
-  }
 }
 
 const FRESH_MS = 60 * 60_000;

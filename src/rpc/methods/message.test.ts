@@ -143,6 +143,7 @@ describe("message.send", () => {
     const telegram = createTelegramChannel({
       accountId: "default",
       token: "1:test",
+      mediaFolder: "/dev/null/media",
       mode: "polling",
       allowFrom: ["*"],
       clock: systemClock,

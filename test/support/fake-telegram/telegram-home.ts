@@ -36,6 +36,7 @@ export async function createTelegramHome(): Promise<TelegramHome> {
         mode: "polling",
         allowFrom: ["*"],
         apiRoot: telegram.url,
+        mediaFolder: "/dev/null/media",
         clock: hastyClock,
         logger,
         ...options,
