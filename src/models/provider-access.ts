@@ -76,56 +76,39 @@ function unknownProvider(name: string, providers: Readonly<Record<string, Provid
 
 export type SdkModel = ReturnType<typeof wrapLanguageModel>;
 
-export async function loadSdkModel(
-  { name, protocol, baseUrl: baseURL, apiKey }: ProviderAccess,
-  model: string,
-  fetch: typeof globalThis.fetch,
-): Promise<SdkModel> {
-  // A missing key becomes "": without one, the packages would read the environment.
-  return await LOADERS[protocol]({ name, baseURL, apiKey: apiKey ?? "", fetch }, model);
+export async function loadSdkModel(access: ProviderAccess, model: string, fetch: typeof globalThis.fetch) {
+  const loaded: SdkModel = (await loadPackage(access, fetch)).languageModel(model);
+  return loaded;
 }
-
-interface SdkSettings {
-  name: string;
-  baseURL: string;
-  apiKey: string;
-  fetch: typeof globalThis.fetch;
-}
-
-const LOADERS: Record<ProviderAccess["protocol"], (settings: SdkSettings, model: string) => Promise<SdkModel>> = {
-  anthropic: async (settings, model) =>
-    (await import("@ai-sdk/anthropic")).createAnthropic(settings).languageModel(model),
-  openai: async (settings, model) => (await import("@ai-sdk/openai")).createOpenAI(settings).languageModel(model),
-  google: async (settings, model) => (await import("@ai-sdk/google")).createGoogle(settings).languageModel(model),
-  "openai-compatible": async (settings, model) =>
-    (await import("@ai-sdk/openai-compatible"))
-      .createOpenAICompatible({ ...settings, includeUsage: true })
-      .languageModel(model),
-};
 
 /** The same for a model that turns texts into vectors. Anthropic has none. */
-export async function loadSdkEmbedding(
-  { name, protocol, baseUrl: baseURL, apiKey = "" }: ProviderAccess,
-  model: string,
-  fetch: typeof globalThis.fetch,
-): Promise<SdkEmbedding> {
-  const settings = { name, baseURL, apiKey, fetch };
-  switch (protocol) {
+export async function loadSdkEmbedding(access: ProviderAccess, model: string, fetch: typeof globalThis.fetch) {
+  if (access.protocol === "anthropic") {
+    throw new HoldfastError("usage", "model-request-invalid", "Anthropic has no embedding models.", {
+      hint: "Use openai, google, ollama or a provider with an OpenAI-compatible server.",
+      data: { provider: access.name, model },
+    });
+  }
+  const loaded: SdkEmbedding = (await loadPackage(access, fetch)).embeddingModel(model);
+  return loaded;
+}
+
+async function loadPackage(access: ProviderAccess, fetch: typeof globalThis.fetch) {
+  // A missing key becomes "": without one, the packages would read the environment.
+  const settings = { name: access.name, baseURL: access.baseUrl, apiKey: access.apiKey ?? "", fetch };
+  switch (access.protocol) {
+    case "anthropic":
+      return (await import("@ai-sdk/anthropic")).createAnthropic(settings);
     case "openai":
-      return (await import("@ai-sdk/openai")).createOpenAI(settings).embeddingModel(model);
+      return (await import("@ai-sdk/openai")).createOpenAI(settings);
     case "google":
-      return (await import("@ai-sdk/google")).createGoogle(settings).embeddingModel(model);
-    case "openai-compatible":
-      return (await import("@ai-sdk/openai-compatible")).createOpenAICompatible(settings).embeddingModel(model);
+      return (await import("@ai-sdk/google")).createGoogle(settings);
     default:
-      throw new HoldfastError("usage", "model-request-invalid", "Anthropic has no embedding models.", {
-        hint: "Use openai, google, ollama or a provider with an OpenAI-compatible server.",
-        data: { provider: name, model },
-      });
+      return (await import("@ai-sdk/openai-compatible")).createOpenAICompatible({ ...settings, includeUsage: true });
   }
 }
 
-export type SdkEmbedding = Exclude<Parameters<typeof embedMany>[0]["model"], string>;
+type SdkEmbedding = Exclude<Parameters<typeof embedMany>[0]["model"], string>;
 
 interface BoundedFetchOptions {
   maxBytes: number;

@@ -64,7 +64,6 @@ function matches({ match = {} }: SendPolicyRule, subject: Subject): boolean {
 
 /** One sentence per deny rule that an earlier allow rule overrides. OpenClaw would deny in these cases. */
 export function describeOverriddenDenies(rules: readonly (SendPolicyRule | null)[]): string[] {
-  const denies = (rule: SendPolicyRule | null | undefined): boolean => normalizeSendPolicy(rule?.action) === "deny";
   return rules.flatMap((deny, place) => {
     if (deny === null || !denies(deny)) return [];
     const decidedBy = rules.slice(0, place).flatMap((allow) => {
@@ -77,6 +76,10 @@ export function describeOverriddenDenies(rules: readonly (SendPolicyRule | null)
       `session.sendPolicy: rule ${place + 1} (deny) has no effect where rule ${Math.min(...decidedBy) + 1} (allow) matches, because the first match decides. OpenClaw would deny there. Move the deny rule up if that is what you want.`,
     ];
   });
+}
+
+function denies(rule: SendPolicyRule | null | undefined): boolean {
+  return normalizeSendPolicy(rule?.action) === "deny";
 }
 
 /** A session that both rules match, if there is one. */

@@ -5,6 +5,7 @@
  * - A channel is on disk before its first message is admitted, so that a crash cannot forget it.
  */
 import { dirname } from "node:path";
+import { createKeyedMutex } from "../../base/async.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
@@ -16,11 +17,14 @@ const MAX_CHANNELS = 5000;
 
 export async function openCursors(path: string, logger: Logger) {
   const cursors = await readCursors(path);
+  const writes = createKeyedMutex();
   let isDirty = false;
-  let writing: Promise<void> | undefined;
 
-  const writeAll = async (): Promise<void> => {
-    while (isDirty) {
+  // Changes during a write share the next one.
+  const write = async (): Promise<void> => {
+    isDirty = true;
+    await writes.run(path, async () => {
+      if (!isDirty) return;
       isDirty = false;
       try {
         await ensurePrivateFolder(dirname(path));
@@ -29,15 +33,7 @@ export async function openCursors(path: string, logger: Logger) {
         isDirty = true;
         throw error;
       }
-    }
-  };
-  // Changes during a write share the next one.
-  const write = async (): Promise<void> => {
-    isDirty = true;
-    writing ??= writeAll().finally(() => {
-      writing = undefined;
     });
-    await writing;
   };
   const writeSoon = (): void => {
     write().catch((error: unknown) => {
@@ -65,7 +61,7 @@ export async function openCursors(path: string, logger: Logger) {
       if (cursors.delete(channelId)) writeSoon();
     },
     flush: async (): Promise<void> => {
-      if (writing !== undefined) await writing.catch(() => undefined);
+      await writes.run(path, async () => undefined);
       if (isDirty) await write();
     },
   };

@@ -151,14 +151,15 @@ const MAX_FILES = 10;
 
 function toFile(attachment: DiscordMessage["attachments"][number], signal: AbortSignal): IncomingFile {
   const { id, url, size: bytes, filename: name, content_type: type = "application/octet-stream" } = attachment;
-  const onRefusal = (status: number): HoldfastError => {
-    const message = `Discord answered ${status}.`;
-    return new HoldfastError("unavailable", "media-download-failed", message, { hint: "Send the file again." });
-  };
   return {
     label: name,
     type,
     bytes,
     save: async (files) => await files.fetch(url, { id, name, type }, signal, onRefusal),
   };
+}
+
+function onRefusal(status: number): HoldfastError {
+  const message = `Discord answered ${status}.`;
+  return new HoldfastError("unavailable", "media-download-failed", message, { hint: "Send the file again." });
 }

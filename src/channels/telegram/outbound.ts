@@ -8,7 +8,7 @@ import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import type { MessageEntity } from "grammy/types";
 import { HoldfastError, fileError } from "../../base/errors.ts";
-import type { OutboundMedia, OutboundMessage, SentMessage } from "../channel.ts";
+import { type OutboundMedia, type OutboundMessage, type SentMessage, emptyMessage } from "../channel.ts";
 import { type TelegramApi, refusalOf, telegramError } from "./connection.ts";
 import { GENERAL_TOPIC } from "./context.ts";
 import { printableLine } from "../../base/text.ts";
@@ -18,7 +18,7 @@ const CAPTION_LIMIT = 1024;
 
 export async function sendToTelegram(telegram: TelegramApi, message: OutboundMessage): Promise<SentMessage> {
   const { text = "", media = [] } = message;
-  if (text.trim() === "" && media.length === 0) throw nothingToSend();
+  if (text.trim() === "" && media.length === 0) throw emptyMessage();
   const { chatId, threadId } = parseTarget(message.target);
   const topic = threadId === GENERAL_TOPIC ? undefined : threadId;
   // A model may invent an id, so anything but a number is ignored.
@@ -123,7 +123,7 @@ type Form = (fields: EnvelopeFields) => Promise<number>;
 /** Tries the next form only after a 400 that another form can fix. */
 async function firstAccepted(envelope: Envelope, forms: readonly Form[]): Promise<number> {
   const [form, ...plainer] = forms;
-  if (form === undefined) throw nothingToSend();
+  if (form === undefined) throw emptyMessage();
   try {
     return await form(envelopeFields(envelope));
   } catch (error) {
@@ -229,10 +229,4 @@ export function formatMarkdown(source: string): { text: string; entities: Messag
     end = match.index + whole.length;
   }
   return { text: text + source.slice(end), entities };
-}
-
-function nothingToSend(): HoldfastError {
-  return new HoldfastError("usage", "message-empty", "The message has neither text nor a file", {
-    hint: "Add a text or a file.",
-  });
 }

@@ -29,38 +29,26 @@ export function createWorkspaceDescription(options: { workspace: string; logger:
   const { workspace, logger, clock } = options;
   const files = createConfinedFiles(workspace);
   let known: Known | undefined;
-  let skillsKnown: SkillsKnown | undefined;
-
-  const refreshSkills = async (folders: readonly string[]): Promise<SkillsKnown> => {
-    const before = skillsKnown;
-    const skills = await readSkills(files, folders, logger);
-    const text = describeSkills(skills);
-    const newest = await newestChange(workspace, folders);
-    const version = before === undefined || newest > before.version ? newest : before.version;
-    const isUnnoticed = text !== before?.text && version === before?.version;
-    return { folders, skills, text, version: isUnnoticed ? version + 1 : version };
-  };
 
   return {
     describe: async (): Promise<WorkspacePrompt> => {
       const memory = { today: memoryFile(clock.now()), yesterday: memoryFile(clock.now() - DAY_MS) };
       if (known !== undefined) {
-        const { stamps } = stampsOf(workspace, memory, skillsKnown?.folders ?? []);
+        const { stamps } = stampsOf(workspace, memory, known.folders);
         if (known.stamps === stamps) return known.prompt;
       }
       // Take the stamps before reading, so that any later change is noticed next time.
       const folders = await skillFolders(files, logger);
-      const { stamps, present, settled } = stampsOf(workspace, memory, folders);
-      const refreshed = await refreshSkills(folders);
+      const { stamps, present, settled, version } = stampsOf(workspace, memory, folders);
+      const skills = await readSkills(files, folders, logger);
       const bootstrap = await describeBootstrapFiles(files, logger);
-      const parts = [introduction(workspace), bootstrap, describeMemory(memory, present), refreshed.text];
+      const parts = [introduction(workspace), bootstrap, describeMemory(memory, present), describeSkills(skills)];
       const prompt: WorkspacePrompt = {
         system: parts.filter((part) => part !== "").join("\n\n"),
-        skills: refreshed.skills.map(({ name, primaryEnv }) => ({ name, primaryEnv })),
-        version: refreshed.version,
+        skills: skills.map(({ name, primaryEnv }) => ({ name, primaryEnv })),
+        version,
       };
-      skillsKnown = refreshed;
-      known = settled ? { stamps, prompt } : undefined;
+      known = settled ? { stamps, folders, prompt } : undefined;
       return prompt;
     },
   };
@@ -68,14 +56,8 @@ export function createWorkspaceDescription(options: { workspace: string; logger:
 
 interface Known {
   stamps: string;
-  prompt: WorkspacePrompt;
-}
-
-interface SkillsKnown {
   folders: readonly string[];
-  skills: Skill[];
-  text: string;
-  version: number;
+  prompt: WorkspacePrompt;
 }
 
 /** Two writes within one clock tick of the file system leave the same stamp. */
@@ -83,18 +65,22 @@ const UNSETTLED_MS = 50;
 
 /** Synchronous on purpose: a dozen cached stats cost less than a round trip to the thread pool. */
 function stampsOf(workspace: string, memory: MemoryFiles, folders: readonly string[]) {
-  const paths = [...BOOTSTRAP_FILES, memory.today, memory.yesterday, SKILLS_FOLDER, ...folders.map(skillFile)];
+  const skills = [SKILLS_FOLDER, ...folders.flatMap((folder) => [`${SKILLS_FOLDER}/${folder}`, skillFile(folder)])];
+  const paths = [...BOOTSTRAP_FILES, memory.today, memory.yesterday, ...skills];
   const present = new Set<string>();
-  let settled = true;
-  const unsettledFrom = Date.now() - UNSETTLED_MS;
+  let newest = 0;
+  let newestSkill = 0;
   const stamps = paths.map((path) => {
     const stats = lookAt(join(workspace, path));
     if (stats === undefined) return `${path}:`;
     present.add(path);
-    if (stats.ctimeMs >= unsettledFrom) settled = false;
+    newest = Math.max(newest, stats.ctimeMs);
+    if (path.startsWith(SKILLS_FOLDER)) newestSkill = Math.max(newestSkill, stats.ctimeMs);
     return `${path}:${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
   });
-  return { stamps: stamps.join("\n"), present, settled };
+  const settled = newest < Date.now() - UNSETTLED_MS;
+  // In ms, so that the version stays the same after a restart and rises with every change.
+  return { stamps: stamps.join("\n"), present, settled, version: Math.floor(newestSkill) };
 }
 
 function lookAt(path: string): Stats | undefined {
@@ -103,15 +89,6 @@ function lookAt(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** In ms, so that the version stays the same after a restart and rises with every change. */
-async function newestChange(workspace: string, folders: readonly string[]): Promise<number> {
-  const paths = [SKILLS_FOLDER, ...folders.flatMap((folder) => [`${SKILLS_FOLDER}/${folder}`, skillFile(folder)])];
-  const times = await Promise.all(
-    paths.map(async (path) => (await stat(join(workspace, path)).catch(() => undefined))?.ctimeMs ?? 0),
-  );
-  return Math.floor(Math.max(0, ...times));
 }
 
 interface MemoryFiles {
