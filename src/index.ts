@@ -14,8 +14,8 @@ export type { ErrorKind, ErrorOutcome, ErrorReport } from "./base/errors.ts";
 
 // Agents, turns, the gateway
 export { closeDefaultAgents, openHoldfastAgent } from "./library/agents.ts";
-export { connectToGateway, openHoldfastGateway, openHoldfastHandoff, openHoldfastTurns } from "./library/programs.ts";
-export type { OpenHoldfastHandoffOptions } from "./library/programs.ts";
+export { connectToGateway, openHoldfastGateway, openHoldfastHandoff, openHoldfastTurns } from "./library/agents.ts";
+export type { OpenHoldfastHandoffOptions } from "./library/agents.ts";
 export type { AgentHandle } from "./session/agent-handle.ts";
 export type {
   Channel,

@@ -5,7 +5,7 @@
 import { CHANNEL_NAMES } from "./choices.ts";
 import { type ClaudeCodeConfig, DEFAULT_CLAUDE_CODE } from "./claude-code.ts";
 import type { ConfigLayer } from "./schema.ts";
-import type { WithDefaults } from "./schema-parts.ts";
+import type { WithDefaults } from "./schema-sections.ts";
 
 const DEFAULTS = {
   defaultAgent: "main",

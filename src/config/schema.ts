@@ -6,8 +6,13 @@
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
 import { ENGINE_NAMES } from "./choices.ts";
-import { claudeCodeSchema } from "./schema-claude-code.ts";
 import {
+  claudeCodeSchema,
+  agentIdSchema,
+  field,
+  section,
+  textSchema as text,
+  variableNameSchema,
   channelsSchema,
   gatewaySchema,
   groupsSchema,
@@ -16,8 +21,7 @@ import {
   memorySchema,
   searchSchema,
   turnsSchema,
-} from "./schema-gateway.ts";
-import { agentIdSchema, field, section, textSchema as text, variableNameSchema } from "./schema-parts.ts";
+} from "./schema-sections.ts";
 
 const MINUTES_PER_YEAR = 525_600;
 

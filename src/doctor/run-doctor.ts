@@ -9,12 +9,11 @@ import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts"
 import { fileExists, foldersWithin } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { agentsFolder, cacheFolder, claudeLayout, searchIndexFile, type AgentLayout } from "../config/layout.ts";
-import { checkArchive } from "./check-archive.ts";
+import { checkArchive, checkOrphans, checkWindows } from "./check-windows.ts";
 import { type QueueFacts, checkQueues, checkLeases } from "./check-queues.ts";
 import { checkStore, checkKeys, checkView } from "./check-store.ts";
 import { checkTranscripts } from "./check-transcripts.ts";
 import { listTranscripts } from "./session-files.ts";
-import { checkOrphans, checkWindows } from "./check-windows.ts";
 import { type CheckName, type Diagnosis, type Finding, isOpenProblem, type AgentScope } from "./finding.ts";
 import {
   type GatewayFacts,

@@ -7,9 +7,8 @@ import type { z } from "zod";
 import { ccMethods } from "./contract/cc.ts";
 import { chatMethods } from "./contract/chat.ts";
 import { handoffMethods } from "./contract/handoff.ts";
-import { searchMethods } from "./contract/search.ts";
+import { searchMethods, statusMethods } from "./contract/status.ts";
 import { sessionMethods } from "./contract/sessions.ts";
-import { statusMethods } from "./contract/status.ts";
 
 export const METHODS = {
   ...sessionMethods,

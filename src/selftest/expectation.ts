@@ -46,15 +46,6 @@ export function createExpectation(): Expectation {
   return { state: { sessions, items: {} }, strays: new Set(), epochs: new Map(), nextNumber: 1 };
 }
 
-export function expectJournal(expectation: Expectation, { acknowledged, leases, inFlight }: Journal): void {
-  for (const { operation, result } of acknowledged) expectOperation(expectation.state, operation, result);
-  for (const { key, epoch } of leases) {
-    expectation.epochs.set(key, Math.max(epoch, expectation.epochs.get(key) ?? 0));
-  }
-  const last = inFlight ?? acknowledged.at(-1)?.operation;
-  if (last !== undefined) expectation.nextNumber = last.number + 1;
-}
-
 export function sessionOf({ sessions }: HomeState, key: string): SessionState {
   const session = sessions[key];
   if (session === undefined) throw new Error(`No operation works on ${key}`);
@@ -110,26 +101,26 @@ export type JournalLine =
   | { say: "end"; result: OperationResult }
   | { say: "failed"; error: string };
 
-export interface Journal {
-  acknowledged: { operation: Operation; result: OperationResult }[];
-  inFlight: Operation | undefined;
-  leases: { key: string; epoch: number }[];
+/** Adds the acknowledged operations of a child to the expectation. */
+export function expectJournal(expectation: Expectation, lines: readonly JournalLine[]) {
+  const { state, epochs } = expectation;
+  let acknowledged = 0;
+  let inFlight: Operation | undefined;
   /** Operations that failed without a reason. */
-  failed: string[];
-}
-
-export function readJournal(lines: readonly JournalLine[]): Journal {
-  const journal: Journal = { acknowledged: [], inFlight: undefined, leases: [], failed: [] };
+  const failed: string[] = [];
   for (const line of lines) {
-    const { inFlight: operation } = journal;
-    if (line.say === "begin") journal.inFlight = line.operation;
-    else if (line.say === "leased") journal.leases.push({ key: line.key, epoch: line.epoch });
-    else if (line.say === "end" && operation !== undefined) {
-      journal.acknowledged.push({ operation, result: line.result });
-      journal.inFlight = undefined;
+    if (line.say === "begin") {
+      inFlight = line.operation;
+      expectation.nextNumber = inFlight.number + 1;
+    } else if (line.say === "leased") {
+      epochs.set(line.key, Math.max(line.epoch, epochs.get(line.key) ?? 0));
+    } else if (line.say === "end" && inFlight !== undefined) {
+      expectOperation(state, inFlight, line.result);
+      acknowledged += 1;
+      inFlight = undefined;
     } else if (line.say === "failed") {
-      journal.failed.push(`operation ${operation?.number} (${operation?.name ?? "unknown"}) failed: ${line.error}`);
+      failed.push(`operation ${inFlight?.number} (${inFlight?.name ?? "unknown"}) failed: ${line.error}`);
     }
   }
-  return journal;
+  return { acknowledged, inFlight, failed };
 }

@@ -5,7 +5,7 @@
 import type { Clock } from "../../src/base/clock.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { checkHome } from "../../src/selftest/check-home.ts";
-import { createExpectation, expectJournal } from "../../src/selftest/expectation.ts";
+import { type JournalLine, createExpectation, expectJournal } from "../../src/selftest/expectation.ts";
 import { type Workplace, perform, type Choice, chooseOperation } from "../../src/selftest/perform.ts";
 import type { Operation } from "../../src/selftest/operations.ts";
 import type { StoreKind } from "../../src/store/store.ts";
@@ -29,7 +29,7 @@ export interface Workload extends AsyncDisposable {
 export async function openWorkload({ home, kind, choice, clock }: WorkloadOptions): Promise<Workload> {
   const open = async (): Promise<AgentHandle> => await openHome(home, kind, { view: true, clock });
   const expectation = createExpectation();
-  const leases: { key: string; epoch: number }[] = [];
+  const leases: JournalLine[] = [];
   let refused: Operation | undefined;
   const place: Workplace = {
     agent: await open(),
@@ -37,7 +37,7 @@ export async function openWorkload({ home, kind, choice, clock }: WorkloadOption
       await place.agent.store.close();
       place.agent = await open();
     },
-    onLease: ({ key, epoch }) => leases.push({ key, epoch }),
+    onLease: ({ key, epoch }) => leases.push({ say: "leased", key, epoch }),
   };
   return {
     get agent() {
@@ -49,7 +49,7 @@ export async function openWorkload({ home, kind, choice, clock }: WorkloadOption
       try {
         const result = await perform(place, operation);
         refused = undefined;
-        expectJournal(expectation, { acknowledged: [{ operation, result }], inFlight: undefined, leases, failed: [] });
+        expectJournal(expectation, [{ say: "begin", operation }, ...leases, { say: "end", result }]);
       } finally {
         expectation.nextNumber = operation.number + 1;
       }

@@ -4,7 +4,7 @@ import type { SessionEntry } from "../../store/session-entry.ts";
 import type { ListedSession } from "../../store/store.ts";
 import { checkHealth } from "../check-health.ts";
 import type { ResultOf } from "../contract.ts";
-import type { statusMethods } from "../contract/status.ts";
+import type { statusMethods, searchMethods } from "../contract/status.ts";
 import type { RpcParts, HandlersOf } from "../rpc-parts.ts";
 
 type Health = ResultOf<"health">;
@@ -128,3 +128,8 @@ function flagsOf(entry: SessionEntry): string[] {
     `id:${entry.sessionId}`,
   ];
 }
+
+export const searchHandlers: HandlersOf<keyof typeof searchMethods> = {
+  "search.query": async (query, { parts }) => await parts.search.query(query),
+  "search.status": async (_, { parts }) => await parts.search.status(),
+};
