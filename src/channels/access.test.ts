@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { type AccessOptions, type AccessRequest, decideAccess, screenSender, createPairingStore } from "./access.ts";
+import { type AccessOptions, type AccessRequest, createPairingStore, screenSender, standingOf } from "./access.ts";
 
 const direct: AccessRequest = {
   channel: "telegram",
@@ -10,45 +10,28 @@ const direct: AccessRequest = {
 };
 const group: AccessRequest = { ...direct, groupIds: ["-100"] };
 
-function decide(request: AccessRequest, allowFrom: string[], more: { approvedIds?: string[]; pairing?: boolean } = {}) {
-  const { approvedIds = [], pairing = false } = more;
-  return decideAccess(request, allowFrom, approvedIds, pairing);
-}
-
-describe("decideAccess", () => {
+describe("the allow list", () => {
   it.each(["1001", "telegram:1001", "Telegram:dm:1001", "@adal", "ADAL", " 1001 ", "*"])(
     "admits a sender by %s",
     (entry) => {
-      expect(decide(direct, [entry])).toEqual({ decision: "allow", commandAuthorized: true });
-      expect(decide(group, [entry])).toEqual({ decision: "allow", commandAuthorized: true });
+      expect([standingOf(direct, [entry]), standingOf(group, [entry])]).toEqual(["known", "known"]);
     },
   );
 
   it.each(["", "100", "10011", "discord:1001", "@ada", "-100"])("does not admit a sender by %j", (entry) => {
-    expect(decide(direct, [entry]).decision).toBe("ignore");
+    expect(standingOf(direct, [entry])).toBe("stranger");
   });
 
   it("reads a number in the list as an id, never as a name", () => {
     const request = { ...direct, sender: { ids: ["5"] as const, username: "1001" } };
-    expect(decide(request, ["1001"]).decision).toBe("ignore");
-    expect(decide(request, ["@1001"]).decision).toBe("allow");
+    expect(standingOf(request, ["1001"])).toBe("stranger");
+    expect(standingOf(request, ["@1001"])).toBe("known");
   });
 
-  it("admits all members of a listed group, but obeys commands only from listed senders", () => {
-    expect(decide(group, ["telegram:group:-100"])).toEqual({ decision: "allow", commandAuthorized: false });
-    expect(decide(group, ["-100", "1001"])).toEqual({ decision: "allow", commandAuthorized: true });
-    expect(decide(group, ["-200"]).decision).toBe("ignore");
-  });
-
-  it("offers a code only in direct chats, and only if pairing is on", () => {
-    expect(decide(direct, []).decision).toBe("ignore");
-    expect(decide(direct, [], { pairing: true }).decision).toBe("offer");
-    expect(decide(group, [], { pairing: true }).decision).toBe("ignore");
-  });
-
-  it("matches approved senders by id only", () => {
-    expect(decide(direct, [], { approvedIds: ["1001"] }).decision).toBe("allow");
-    expect(decide(direct, [], { approvedIds: ["AdaL"] }).decision).toBe("ignore");
+  it("admits all members of a listed group", () => {
+    expect(standingOf(group, ["telegram:group:-100"])).toBe("member");
+    expect(standingOf(group, ["-100", "1001"])).toBe("known");
+    expect(standingOf(group, ["-200"])).toBe("stranger");
   });
 });
 
@@ -65,6 +48,10 @@ describe("screenSender", () => {
         throw new Error("the chat is closed");
       });
 
+    expect(await screen(direct, { pairing: { store, offers: false } })).toBeUndefined();
+    expect(await screen(group)).toBeUndefined();
+    expect(codes).toEqual([]);
+    expect(await screen(group, { allowFrom: ["-100"] })).toEqual({ commandAuthorized: false });
     expect(await screen(direct)).toBeUndefined();
     expect(await screen(direct)).toBeUndefined();
     expect(codes).toHaveLength(1);
@@ -76,5 +63,7 @@ describe("screenSender", () => {
     const inGroup = { allowFrom: ["-100"], pairing: { store, offers: true } };
     expect(await screen(group, inGroup)).toEqual({ commandAuthorized: true });
     expect(await screen(direct, {})).toBeUndefined();
+    const namesake: AccessRequest = { ...direct, sender: { ids: ["AdaL"], username: "1001" } };
+    expect(await screen(namesake, { pairing: { store, offers: false } })).toBeUndefined();
   });
 });

@@ -11,6 +11,7 @@
  */
 import type { Logger } from "../base/log.ts";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { nodeCrypto } from "../base/builtin.ts";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
@@ -58,25 +59,31 @@ export async function screenSender(
   reply: (text: string, code: string) => Promise<unknown>,
 ): Promise<{ commandAuthorized: boolean } | undefined> {
   const { channel, sender } = request;
-  let decided = decideAccess(request, allowFrom);
+  const standing = standingOf(request, allowFrom);
+  if (standing === "known") return { commandAuthorized: true };
   // The file of approved senders is read only for senders whom the configuration does not name.
-  if (pairing !== undefined && !(decided.decision === "allow" && decided.commandAuthorized)) {
-    const approvedIds = (await pairing.store.approved()).map(({ id }) => id);
-    decided = decideAccess(request, allowFrom, approvedIds, pairing.offers);
-  }
-  if (decided.decision === "allow") return { commandAuthorized: decided.commandAuthorized };
-  let reason = decided.decision === "ignore" ? decided.reason : "a pairing code was sent";
-  if (decided.decision === "offer" && pairing !== undefined) {
-    const offer = await pairing.store.offer({ id: sender.ids[0], username: sender.username, name: sender.name });
-    if (offer.kind === "silent") reason = offer.reason;
-    else {
-      await reply(pairingText(channel, offer.code), offer.code).catch((error: unknown) => {
-        logger.warn("cannot send the pairing code to a stranger", { channel, error });
-      });
-    }
-  }
+  const approved = (await pairing?.store.approved()) ?? [];
+  if (approved.some(({ id }) => sender.ids.includes(id))) return { commandAuthorized: true };
+  if (standing === "member") return { commandAuthorized: false };
+  const reason = await offerPairing(request, { pairing, logger }, reply);
   logger.debug("message ignored", { channel, senderId: sender.ids[0], reason });
   return undefined;
+}
+
+/** Returns why the message is ignored. */
+async function offerPairing(
+  { channel, sender: { ids, username, name }, groupIds }: AccessRequest,
+  { pairing, logger }: AccessOptions & { logger: Logger },
+  reply: (text: string, code: string) => Promise<unknown>,
+): Promise<string> {
+  if (groupIds !== undefined) return "neither the sender nor the group is on the allow list";
+  if (pairing?.offers !== true) return "the sender is not on the allow list and pairing is off";
+  const offer = await pairing.store.offer({ id: ids[0], username, name });
+  if (offer.kind === "silent") return offer.reason;
+  await reply(pairingText(channel, offer.code), offer.code).catch((error: unknown) => {
+    logger.warn("cannot send the pairing code to a stranger", { channel, error });
+  });
+  return "a pairing code was sent";
 }
 
 function pairingText(channel: string, code: string): string {
@@ -88,31 +95,14 @@ function pairingText(channel: string, code: string): string {
   ].join("\n");
 }
 
-type AccessDecision =
-  | { decision: "allow"; commandAuthorized: boolean }
-  | { decision: "offer" }
-  | { decision: "ignore"; reason: string };
-
-/** The rules only: no file, no clock. */
-export function decideAccess(
-  request: AccessRequest,
+/** By the allow list only. `known`: it names the sender. `member`: it names the sender's group. */
+export function standingOf(
+  { channel, sender, groupIds = [] }: AccessRequest,
   allowFrom: readonly string[] = [],
-  approvedIds: readonly string[] = [],
-  offersPairing = false,
-): AccessDecision {
-  const { channel, sender, groupIds } = request;
+): "known" | "member" | "stranger" {
   const entries = allowFrom.map((entry) => withoutChannel(entry.trim(), channel)).filter((entry) => entry !== "");
-  const isKnown =
-    entries.some((entry) => namesSender(entry, sender)) || approvedIds.some((id) => sender.ids.includes(id));
-  if (isKnown) return { decision: "allow", commandAuthorized: true };
-  if (groupIds !== undefined && entries.some((entry) => groupIds.includes(entry))) {
-    return { decision: "allow", commandAuthorized: false };
-  }
-  if (groupIds !== undefined)
-    return { decision: "ignore", reason: "neither the sender nor the group is on the allow list" };
-  return offersPairing
-    ? { decision: "offer" }
-    : { decision: "ignore", reason: "the sender is not on the allow list and pairing is off" };
+  if (entries.some((entry) => namesSender(entry, sender))) return "known";
+  return entries.some((entry) => groupIds.includes(entry)) ? "member" : "stranger";
 }
 
 /** `telegram:123` and `telegram:group:-100` mean the same as the bare ids. */
@@ -159,28 +149,31 @@ export function createPairingStore(options: { folder: string; channel: string; a
   const { folder, channel, accountId, clock } = options;
   const path = join(folder, `${encodeURIComponent(channel)}.${encodeURIComponent(accountId)}.json`);
 
-  const change = async <T>(edit: (content: PairingFile) => { content: PairingFile; result: T }): Promise<T> => {
+  const change = async <T>(edit: (content: PairingFile) => T): Promise<T> => {
     await ensurePrivateFolder(folder);
     return await withFileLock(`${path}.lock`, {}, async () => {
-      const before = withoutExpired(await readPairingFile(path), clock.now());
-      const { content, result } = edit(before);
-      if (content !== before) await writeFileDurable(path, `${JSON.stringify(content, undefined, 2)}\n`);
+      const content = await readPairingFile(path, clock.now());
+      const before = structuredClone(content);
+      const result = edit(content);
+      if (!isDeepStrictEqual(content, before)) {
+        await writeFileDurable(path, `${JSON.stringify(content, undefined, 2)}\n`);
+      }
       return result;
     });
   };
 
   return {
-    approved: async () => (await readPairingFile(path)).approved,
-    pending: async () => withoutExpired(await readPairingFile(path), clock.now()).pending,
+    approved: async () => (await readPairingFile(path, clock.now())).approved,
+    pending: async () => (await readPairingFile(path, clock.now())).pending,
     /** Silent if the code was sent a moment ago, or too many senders are pending. */
     offer: async (sender: PairingSender) => await change((content) => offerCode(content, sender, clock.now())),
     /** Fails with `pairing-code-unknown` for an unknown or expired code. */
     approve: async (code: string) => await change((content) => approveCode(content, code, clock.now())),
     revoke: async (id: string) =>
       await change((content) => {
-        const approved = content.approved.filter((sender) => sender.id !== id);
-        const isChanged = approved.length < content.approved.length;
-        return { content: isChanged ? { ...content, approved } : content, result: isChanged };
+        const count = content.approved.length;
+        content.approved = content.approved.filter((sender) => sender.id !== id);
+        return content.approved.length < count;
       }),
   };
 }
@@ -191,17 +184,18 @@ interface PairingFile {
   pending: PairingRequest[];
 }
 
-async function readPairingFile(path: string): Promise<PairingFile> {
+/** Without expired codes. */
+async function readPairingFile(path: string, now: number): Promise<PairingFile> {
   const bytes = await readFileIfPresent(path);
   if (bytes === undefined) return { version: 1, approved: [], pending: [] };
   const content = parseJson(bytes.toString("utf8"));
-  if (!isPairingFile(content)) {
-    throw new HoldfastError("corrupt", "pairing-file-corrupt", `${path} is not a list of paired senders`, {
-      hint: "Repair it or move it away; without it only the allow list counts, and people have to pair again.",
-      data: { path },
-    });
+  if (isPairingFile(content)) {
+    return { ...content, pending: content.pending.filter(({ expiresAt }) => expiresAt > now) };
   }
-  return content;
+  throw new HoldfastError("corrupt", "pairing-file-corrupt", `${path} is not a list of paired senders`, {
+    hint: "Repair it or move it away; without it only the allow list counts, and people have to pair again.",
+    data: { path },
+  });
 }
 
 function isPairingFile(value: unknown): value is PairingFile {
@@ -216,28 +210,18 @@ function hasFields(value: unknown, example: object): boolean {
   return isRecord(value) && Object.entries(example).every(([field, like]) => typeof value[field] === typeof like);
 }
 
-/** Returns the same object if nothing has expired, so that the file is not rewritten. */
-function withoutExpired(content: PairingFile, now: number): PairingFile {
-  const pending = content.pending.filter(({ expiresAt }) => expiresAt > now);
-  return pending.length === content.pending.length ? content : { ...content, pending };
-}
-
-function offerCode(
-  content: PairingFile,
-  sender: PairingSender,
-  now: number,
-): { content: PairingFile; result: PairingOffer } {
+function offerCode(content: PairingFile, sender: PairingSender, now: number): PairingOffer {
   const known = content.pending.find(({ id }) => id === sender.id);
   if (known === undefined && content.pending.length >= MAX_PENDING) {
-    return { content, result: { kind: "silent", reason: "too many strangers are waiting to be paired" } };
+    return { kind: "silent", reason: "too many strangers are waiting to be paired" };
   }
   if (known !== undefined && Math.abs(now - known.toldAt) < RESEND_MS) {
-    return { content, result: { kind: "silent", reason: "the pairing code was sent a moment ago" } };
+    return { kind: "silent", reason: "the pairing code was sent a moment ago" };
   }
   const { code, expiresAt } = known ?? { code: newCode(content.pending), expiresAt: now + CODE_LIFETIME_MS };
-  const request: PairingRequest = { ...sender, code, expiresAt, toldAt: now };
-  const pending = [...content.pending.filter(({ id }) => id !== sender.id), request];
-  return { content: { ...content, pending }, result: { kind: "told", code, expiresAt } };
+  const others = content.pending.filter((request) => request !== known);
+  content.pending = [...others, { ...sender, code, expiresAt, toldAt: now }];
+  return { kind: "told", code, expiresAt };
 }
 
 /** Without characters that look alike. */
@@ -250,11 +234,7 @@ function newCode(pending: readonly PairingRequest[]): string {
   }
 }
 
-function approveCode(
-  content: PairingFile,
-  rawCode: string,
-  now: number,
-): { content: PairingFile; result: ApprovedSender } {
+function approveCode(content: PairingFile, rawCode: string, now: number): ApprovedSender {
   const code = rawCode.trim().toUpperCase();
   const request = content.pending.find((candidate) => candidate.code === code);
   if (request === undefined) {
@@ -263,8 +243,8 @@ function approveCode(
     });
   }
   const { id, username, name } = request;
-  const result: ApprovedSender = { id, username, name, approvedAt: now };
-  const approved = [...content.approved.filter((sender) => sender.id !== id), result];
-  const pending = content.pending.filter((candidate) => candidate !== request);
-  return { content: { ...content, approved, pending }, result };
+  const approved: ApprovedSender = { id, username, name, approvedAt: now };
+  content.approved = [...content.approved.filter((sender) => sender.id !== id), approved];
+  content.pending = content.pending.filter((candidate) => candidate !== request);
+  return approved;
 }

@@ -54,8 +54,7 @@ function parseEnabled(text: string): ReadonlyMap<string, EnabledHook> {
   const hooks = isRecord(value) && value["version"] === 1 ? value["workspaceHooks"] : undefined;
   return new Map(
     Object.entries(isRecord(hooks) ? hooks : {}).flatMap(([folder, hook]) => {
-      if (!isRecord(hook)) return [];
-      const { name, digest, enabledAt } = hook;
+      const { name, digest, enabledAt } = isRecord(hook) ? hook : {};
       const isWhole = typeof name === "string" && typeof digest === "string" && typeof enabledAt === "string";
       return isWhole ? [[folder, { name, digest, enabledAt }] as const] : [];
     }),

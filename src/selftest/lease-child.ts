@@ -35,6 +35,8 @@ const random = createRandom(task.seed);
 const WAIT_MS = 3_600_000;
 const STEPS_BEFORE_RELEASE = 3;
 const PAUSE_MS = 3;
+const WRITES = { append, update };
+type Write = keyof typeof WRITES;
 
 await contend();
 
@@ -55,27 +57,24 @@ async function contend(): Promise<never> {
 }
 
 /** Returns the kind of write that was refused, if any. */
-async function write(agent: AgentHandle, held: HeldLease, steps: number): Promise<"append" | "update" | undefined> {
+async function write(agent: AgentHandle, held: HeldLease, steps: number): Promise<Write | undefined> {
   for (let step = 0; step < steps; step++) {
-    if (!(await attempt(held, "append", async () => await append(agent, held, step)))) return "append";
-    if (!(await attempt(held, "update", async () => await update(agent, held)))) return "update";
+    if (!(await attempt("append", agent, held, step))) return "append";
+    if (!(await attempt("update", agent, held, step))) return "update";
     await delay(PAUSE_MS);
   }
   return undefined;
 }
 
-async function tryTheOther(agent: AgentHandle, held: HeldLease, refused: "append" | "update"): Promise<void> {
-  const { epoch } = held.lease;
-  const accepted =
-    refused === "append"
-      ? await attempt(held, "update", async () => await update(agent, held))
-      : await attempt(held, "append", async () => await append(agent, held, -1));
-  if (accepted) tell({ say: "violation", epoch, what: `${refused} was refused, and the other write was accepted` });
+async function tryTheOther(agent: AgentHandle, held: HeldLease, refused: Write): Promise<void> {
+  if (!(await attempt(refused === "append" ? "update" : "append", agent, held, -1))) return;
+  const what = `${refused} was refused, and the other write was accepted`;
+  tell({ say: "violation", epoch: held.lease.epoch, what });
 }
 
-async function attempt(held: HeldLease, what: "append" | "update", action: () => Promise<void>): Promise<boolean> {
+async function attempt(what: Write, agent: AgentHandle, held: HeldLease, step: number): Promise<boolean> {
   try {
-    await action();
+    await WRITES[what](agent, held, step);
     return true;
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.kind !== "fenced") throw error;

@@ -16,6 +16,7 @@ import {
   syncFolder,
   writeFileDurable,
 } from "../base/files.ts";
+import { parseJson } from "../base/json-record.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
@@ -159,12 +160,9 @@ export async function readManifests(
   // File names start with the time.
   const names = (await manifestNames(agent)).filter((name) => since === 0 || name >= fileStamp(since));
   for (const name of names) {
-    const content = await readFileIfPresent(join(agent.archiveFolder, name));
-    try {
-      records.push({ ...parseManifest(name, content), id: name.slice(0, -".json".length) });
-    } catch {
-      unreadable.push(name);
-    }
+    const record = await readManifestFile(agent, name);
+    if (record === undefined) unreadable.push(name);
+    else records.push(record);
   }
   return { records: records.toSorted((a, b) => b.archivedAt - a.archivedAt), unreadable };
 }
@@ -233,20 +231,21 @@ async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveReco
     const hint = "Use a longer prefix.";
     throw new HoldfastError("usage", "ambiguous-prefix", message, { hint });
   }
-  const content = await readFileIfPresent(join(agent.archiveFolder, name));
-  return { ...parseManifest(name, content), id: name.slice(0, -".json".length) };
-}
-
-function parseManifest(name: string, content: Buffer | undefined): ArchivedSession {
-  try {
-    const session = JSON.parse(String(content)) as ArchivedSession;
-    if (session.version === 1 && typeof session.key === "string" && Array.isArray(session.windows)) return session;
-  } catch {
-    // The error below names the file.
-  }
+  const record = await readManifestFile(agent, name);
+  if (record !== undefined) return record;
   throw new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${name} cannot be read`, {
     hint: "Its transcripts are still next to it; `holdfast doctor` lists them.",
   });
+}
+
+/** Undefined: unreadable. */
+async function readManifestFile(
+  { archiveFolder }: Pick<AgentHandle, "archiveFolder">,
+  name: string,
+): Promise<ArchiveRecord | undefined> {
+  const session = parseJson(String(await readFileIfPresent(join(archiveFolder, name)))) as ArchivedSession | undefined;
+  const isWhole = session?.version === 1 && typeof session.key === "string" && Array.isArray(session.windows);
+  return isWhole ? { ...session, id: name.slice(0, -".json".length) } : undefined;
 }
 
 async function manifestNames(agent: Pick<AgentHandle, "archiveFolder">): Promise<string[]> {

@@ -40,7 +40,8 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   const open = async ({ host, signal, closing }: ChannelRun): Promise<void> => {
     checkOptions(options);
     const run = { ...options, telegram: await lazyTelegram.get(), host, signal };
-    const receiving = receive(run, await connect(run), (handler) => (inbound = handler));
+    host.report({ state: "starting", text: `Telegram account ${accountId} is starting` });
+    const receiving = receive(run, await introduceBot(run), (handler) => (inbound = handler));
     closing.defer(async () => {
       await Promise.allSettled([receiving, ...pendingWebhooks]);
       inbound = undefined;
@@ -82,25 +83,11 @@ function checkOptions({ accountId, token, mode, webhook }: TelegramOptions): voi
   });
 }
 
-/** Throws for a misconfiguration. Undefined if Telegram cannot be reached now. */
-async function connect(run: TelegramRun): Promise<User | undefined> {
-  const { accountId, host, signal } = run;
-  host.report({ state: "starting", text: `Telegram account ${accountId} is starting` });
-  try {
-    return await introduceBot(run);
-  } catch (error) {
-    const known = startError(error, run);
-    if (known.kind !== "unavailable") throw known;
-    if (!signal.aborted) host.report({ state: "retrying", text: known.message });
-    return undefined;
-  }
-}
-
 /** Retries the connection in the background, if needed, and receives until the stop. */
-async function receive(run: TelegramRun, known: User | undefined, onReady: (inbound: InboundHandler) => void) {
+async function receive(run: TelegramRun, first: User | HoldfastError, onReady: (inbound: InboundHandler) => void) {
   const { accountId, host, logger } = run;
   try {
-    const bot = known ?? (await keepIntroducingBot(run));
+    const bot = await keepIntroducingBot(run, first);
     if (bot === undefined) return;
     const inbound = createInboundHandler({ ...run, bot });
     onReady(inbound);

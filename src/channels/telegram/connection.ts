@@ -59,35 +59,39 @@ export const ALLOWED_UPDATES = ["message"] as const;
 
 const CONNECT_TIMEOUT_MS = 20_000;
 
-/** Returns the bot and selects polling or webhook. Updates that are waiting at Telegram stay there. */
-export async function introduceBot({ telegram: { api }, mode, webhook, signal: stopped }: TelegramRun): Promise<User> {
+/**
+ * Returns the bot and selects polling or webhook. Updates that are waiting at Telegram stay there. Throws for a
+ * misconfiguration; returns the error if Telegram cannot be reached now.
+ */
+export async function introduceBot(run: TelegramRun): Promise<User | HoldfastError> {
+  const { telegram, mode, webhook, host, signal: stopped } = run;
   const signal = requestSignal(CONNECT_TIMEOUT_MS, stopped);
-  const bot = await api.getMe(signal);
-  if (mode === "polling" || webhook === undefined) await api.deleteWebhook({ drop_pending_updates: false }, signal);
-  else {
-    const { url, secretToken } = webhook;
-    await api.setWebhook(url, { secret_token: secretToken, allowed_updates: ALLOWED_UPDATES }, signal);
+  try {
+    const bot = await telegram.api.getMe(signal);
+    if (mode === "polling" || webhook === undefined) {
+      await telegram.api.deleteWebhook({ drop_pending_updates: false }, signal);
+    } else {
+      const options = { secret_token: webhook.secretToken, allowed_updates: ALLOWED_UPDATES };
+      await telegram.api.setWebhook(webhook.url, options, signal);
+    }
+    return bot;
+  } catch (error) {
+    const known = startError(error, run);
+    if (known.kind !== "unavailable") throw known;
+    if (!stopped.aborted) host.report({ state: "retrying", text: known.message });
+    return known;
   }
-  return bot;
 }
 
 /** Retries until Telegram can be reached. Undefined if the channel stops first. */
-export async function keepIntroducingBot(run: TelegramRun): Promise<User | undefined> {
-  const { host, clock, signal } = run;
-  let lastError: unknown;
-  for (let attempt = 0; ; attempt++) {
-    await clock.sleep(pauseAfter(lastError, attempt), signal).catch(() => undefined);
-    if (signal.aborted) return undefined;
-    try {
-      return await introduceBot(run);
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      const known = startError(error, run);
-      if (known.kind !== "unavailable") throw known;
-      host.report({ state: "retrying", text: known.message });
-      lastError = known;
-    }
+export async function keepIntroducingBot(run: TelegramRun, first: User | HoldfastError): Promise<User | undefined> {
+  let result = first;
+  for (let attempt = 0; result instanceof HoldfastError; attempt++) {
+    await run.clock.sleep(pauseAfter(result, attempt), run.signal).catch(() => undefined);
+    if (run.signal.aborted) return undefined;
+    result = await introduceBot(run);
   }
+  return result;
 }
 
 export function startError(error: unknown, { accountId, webhook }: TelegramOptions): HoldfastError {

@@ -1,7 +1,7 @@
 /** The `search_files` tool. It runs in a worker thread, so a slow pattern cannot exceed the deadline. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { HoldfastError } from "../../base/errors.ts";
+import { type ErrorReport, HoldfastError } from "../../base/errors.ts";
 import { type AgentTool, toolSchema } from "./agent-tool.ts";
 
 const MAX_MATCHES = 100;
@@ -64,7 +64,10 @@ async function searchInThread(request: SearchRequest, deadlineMs: number, signal
   worker.on("message", (report: SearchReport) => {
     if (report.type === "match") lines.push(`${report.path}:${report.line}: ${report.text}`);
     else if (report.type === "done") resolve({ lines, end: report });
-    else reject(new HoldfastError(report.kind, report.code, report.message, { hint: report.hint }));
+    else {
+      const { kind, code, message, hint } = report.error;
+      reject(new HoldfastError(kind, code, message, { hint }));
+    }
   });
   try {
     return await promise;
@@ -99,10 +102,4 @@ export interface SearchRequest {
 export type SearchReport =
   | { type: "match"; path: string; line: number; text: string }
   | { type: "done"; files: number; skipped: number; complete: boolean }
-  | {
-      type: "failed";
-      kind: "usage" | "not-found" | "forbidden";
-      code: string;
-      message: string;
-      hint: string | undefined;
-    };
+  | { type: "failed"; error: ErrorReport };

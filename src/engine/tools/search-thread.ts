@@ -2,7 +2,7 @@
  * The worker thread of `search_files`. Ending the thread also ends a pattern that takes forever.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { HoldfastError, errorMessage, reportError } from "../../base/errors.ts";
 import { type ConfinedFiles, createConfinedFiles, decode, readAtMost, shownName } from "./confined-files.ts";
 import type { SearchReport, SearchRequest } from "./search-files.ts";
 
@@ -92,16 +92,15 @@ function reportMatches(
 
 function failure(error: unknown): SearchReport {
   if (error instanceof HoldfastError && (error.kind === "not-found" || error.kind === "forbidden")) {
-    const { kind, code, message, hint } = error;
-    return { type: "failed", kind, code, message, hint };
+    return { type: "failed", error: reportError(error) };
   }
-  const isPattern = error instanceof SyntaxError;
+  const [code, message, hint] =
+    error instanceof SyntaxError
+      ? ["pattern-invalid", error.message, "Fix the regular expression, or omit regex to search for plain text."]
+      : ["search-failed", `The search failed: ${errorMessage(error)}`];
   return {
     type: "failed",
-    kind: "usage",
-    code: isPattern ? "pattern-invalid" : "search-failed",
-    message: isPattern ? errorMessage(error) : `The search failed: ${errorMessage(error)}`,
-    hint: isPattern ? "Fix the regular expression, or omit regex to search for plain text." : undefined,
+    error: { kind: "usage", code: String(code), message: String(message), hint, retryable: false },
   };
 }
 

@@ -7,7 +7,7 @@ import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { localTime } from "../../base/clock.ts";
-import { type AccessSender, decideAccess } from "../../channels/access.ts";
+import { type AccessSender, standingOf } from "../../channels/access.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import { GENERAL_PROJECT } from "../../handoff/project.ts";
 import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "../../handoff/state.ts";
@@ -201,6 +201,5 @@ function isOwner({ ctx, parts }: CommandRequest): boolean {
     ids: [id, ...(ctx.SenderE164 === undefined ? [] : [ctx.SenderE164])],
     username: ctx.SenderUsername,
   };
-  const request = { channel, sender, chatType: "direct" as const };
-  return decideAccess(request, [named]).decision === "allow";
+  return standingOf({ channel, sender }, [named]) === "known";
 }
