@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { ContentBlock as WireBlock, OutboundMessage, TokenUsage } from "../../claude/protocol/messages.ts";
 import { type AssistantMessage, type ContentBlock, NO_COST } from "../../transcript/entries.ts";
 import type { EngineEvent, EngineUsage } from "../engine.ts";
-import { toolResultMessage } from "../tools/agent-tool.ts";
+import { capped, toolResultMessage } from "../tools/agent-tool.ts";
 
 type StopReason = NonNullable<AssistantMessage["stopReason"]>;
 
@@ -147,7 +147,7 @@ export class TurnTranslator {
       const { toolUseId: id, isError } = block;
       const name = this.tools.get(id) ?? "tool";
       this.tools.delete(id);
-      const text = cutEnd(block.text);
+      const text = capped(block.text, MAX_CHARACTERS);
       const message = toolResultMessage({ id, name, text, isError }, this.clock.now());
       return [...before, { type: "message", message }, { type: "tool-end", id, name, isError }];
     });
@@ -242,8 +242,3 @@ function toMessageUsage({ input, output, cacheRead, cacheWrite }: EngineUsage): 
 
 /** Claude Code's own tools stay below this; tools of MCP servers may not. */
 const MAX_CHARACTERS = 100_000;
-
-function cutEnd(text: string): string {
-  if (text.length <= MAX_CHARACTERS) return text;
-  return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}\n[${text.length - MAX_CHARACTERS} more characters omitted]`;
-}

@@ -140,14 +140,12 @@ describe.each(MODELS)("%s", (model) => {
 
   it("times out", async () => {
     await using mute = await startFakeModelStream({ silent: true });
-    const limits = { firstByteMs: 1000, silenceMs: 15_000 };
-    expect(await failure(engineAt(mute, { limits }), { model })).toBe("model-timeout");
+    const maxSilenceMs = 1000;
+    expect(await failure(engineAt(mute, { maxSilenceMs }), { model })).toBe("model-timeout");
     expect(mute.requests).toHaveLength(1);
 
     await using stalled = await startFakeModelStream(says("one two three", { breaks: { after: 4, with: "silence" } }));
-    const { events, error } = await attempt(engineAt(stalled, { limits: { firstByteMs: 15_000, silenceMs: 1000 } }), {
-      model,
-    });
+    const { events, error } = await attempt(engineAt(stalled, { maxSilenceMs }), { model });
     expect(error).toMatchObject({ code: "model-timeout", kind: "timeout" });
     expect(textOf(events)).toMatch(/^one /);
     await expect.poll(() => stalled.requests[0]?.gone.aborted).toBe(true);

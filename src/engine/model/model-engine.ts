@@ -8,8 +8,17 @@ import type { AssistantMessage } from "../../transcript/entries.ts";
 import type { EngineEvent, EngineTurn, SteerMark, Engine } from "../engine.ts";
 import { type ToolTable, type ToolUse, INTERRUPTED_RESULT, runTool, toolResultMessage } from "../tools/agent-tool.ts";
 import { createAttachedFiles } from "../tools/confined-files.ts";
-import { type Answer, type ToolCall, type Bill, createBill, tokensOf } from "./answer.ts";
-import { type Asked, type ModelLine, askModel, DEFAULT_IDLE_LIMITS, type IdleLimits } from "./ask-model.ts";
+import {
+  type Answer,
+  type ToolCall,
+  type Bill,
+  createBill,
+  tokensOf,
+  type Asked,
+  type ModelLine,
+  askModel,
+  MAX_SILENCE_MS,
+} from "./ask-model.ts";
 import {
   providerOptions,
   reasoningOptions,
@@ -223,8 +232,8 @@ export interface ModelEngineOptions {
   logger: Logger;
   clock: Clock;
   tools: ToolTable;
-  /** How long to wait for a silent model. Default: 60 s. */
-  limits?: IdleLimits | undefined;
+  /** Default: 60 s. */
+  maxSilenceMs?: number | undefined;
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
 }
@@ -266,12 +275,6 @@ function openLine(options: ModelEngineOptions, spec: string | undefined): ModelL
         "and put the provider's key into the environment. For this conversation only, use /model.",
     });
   const name = resolveModelName(spec, options.models);
-  return {
-    name,
-    access: resolveProvider(name.provider, options.providers, options.env),
-    logger: options.logger,
-    clock: options.clock,
-    limits: options.limits ?? DEFAULT_IDLE_LIMITS,
-    fetch: options.fetch,
-  };
+  const access = resolveProvider(name.provider, options.providers, options.env);
+  return { ...options, name, access, maxSilenceMs: options.maxSilenceMs ?? MAX_SILENCE_MS };
 }

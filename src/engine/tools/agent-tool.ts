@@ -140,9 +140,9 @@ function badArguments(tool: string, what: string, properties: Record<string, Too
   });
 }
 
-function capped(text: string): string {
-  if (text.length <= MAX_RESULT_CHARACTERS) return text;
-  return `${text.slice(0, MAX_RESULT_CHARACTERS)}\n[${text.length - MAX_RESULT_CHARACTERS} more characters omitted]`;
+export function capped(text: string, length = MAX_RESULT_CHARACTERS): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length).toWellFormed()}\n[${text.length - length} more characters omitted]`;
 }
 
 export function toolResultMessage(
