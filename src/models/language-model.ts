@@ -1,15 +1,20 @@
 /**
- * Asks a language model for text, over the AI SDK. Opening a model checks its name, address and key; the SDK packages
- * take longer to load than most commands take to run, so the first request loads them.
+ * Asks a language model for text, over the AI SDK's provider packages. Opening a model checks its name, address and key;
+ * the packages take longer to load than most commands take to run, so the first request loads them.
  */
-import type * as AiSdk from "ai";
 import { type Logger, silentLogger } from "../base/log.ts";
 import type { ModelConfig, ProviderConfig } from "../config/config.ts";
 import type { Environment } from "../config/layout.ts";
 import { emptyAnswerError, modelError, refusedError } from "./model-errors.ts";
 import { resolveModelName, resolveModelPrice, tokenCostOf } from "./model-info.ts";
 import { lazy } from "../base/async.ts";
-import { loadSdkModel, createBoundedFetch, type ProviderAccess, resolveProvider } from "./provider-access.ts";
+import {
+  loadSdkModel,
+  createBoundedFetch,
+  type ProviderAccess,
+  type SdkModel,
+  resolveProvider,
+} from "./provider-access.ts";
 
 export interface LanguageModel {
   provider: string;
@@ -52,12 +57,13 @@ export function openLanguageModel(spec: string, options: OpenModelOptions): Lang
   const { provider, model } = resolveModelName(spec, options.models);
   const access = resolveProvider(provider, options.providers, options.env);
   const logger = options.logger ?? silentLogger;
-  const loaded = lazy(async () => await load(access, model, logger));
+  const fetch = createBoundedFetch({ maxBytes: MAX_ANSWER_BYTES });
+  const loaded = lazy(async () => await loadSdkModel(access, model, fetch));
   return {
     provider,
     model,
     generateText: async (request) => {
-      const answer = await generate(await loaded.get(), access, request);
+      const answer = await generate(await loaded.get(), access, request, logger);
       const { inputTokens: input = 0, outputTokens: output = 0 } = answer.usage;
       const price = input + output === 0 ? undefined : resolveModelPrice({ provider, model }, options.models);
       const cost = price && tokenCostOf({ input, output, cacheRead: 0, cacheWrite: 0 }, price);
@@ -68,47 +74,30 @@ export function openLanguageModel(spec: string, options: OpenModelOptions): Lang
 
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-type Loaded = Awaited<ReturnType<typeof load>>;
-
-async function load(access: ProviderAccess, model: string, logger: Logger) {
-  const fetch = createBoundedFetch({ maxBytes: MAX_ANSWER_BYTES });
-  const [ai, loaded] = await Promise.all([import("ai"), loadSdkModel(access, model, fetch)]);
-  return { ai, model: ai.wrapLanguageModel({ model: loaded, middleware: warningsTo(logger) }) };
-}
-
-/** The SDK prints warnings to the console and so into a command's output. This logs them instead. */
-function warningsTo(logger: Logger): AiSdk.LanguageModelMiddleware {
-  return {
-    specificationVersion: "v4",
-    wrapGenerate: async ({ doGenerate }) => {
-      const result = await doGenerate();
-      for (const warning of result.warnings) logger.debug("model request adjusted", { warning });
-      return { ...result, warnings: [] };
-    },
-  };
-}
-
-async function generate({ ai, model }: Loaded, access: ProviderAccess, request: TextRequest): Promise<TextAnswer> {
-  const call = { provider: access.name, model: model.modelId, signal: request.signal };
+async function generate(model: SdkModel, access: ProviderAccess, request: TextRequest, logger: Logger) {
+  const { system, prompt, maxTokens, temperature, signal } = request;
+  const call = { provider: access.name, model: model.modelId, signal };
   // OpenAI-compatible servers reject settings they do not know; the named providers translate this one.
   const reasoning = access.protocol === "openai-compatible" ? undefined : request.reasoning;
-  const { text, finishReason, usage } = await ai
-    .generateText({
-      model,
-      prompt: request.prompt,
-      maxRetries: 0,
-      telemetry: { isEnabled: false },
-      ...(request.system === undefined ? {} : { instructions: request.system }),
-      ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
-      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+  const { content, finishReason, usage, warnings } = await Promise.resolve(
+    model.doGenerate({
+      prompt: [
+        ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
+        { role: "user", content: [{ type: "text", text: prompt }] },
+      ],
+      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+      ...(temperature === undefined ? {} : { temperature }),
       ...(reasoning === undefined ? {} : { reasoning }),
-      ...(request.signal === undefined ? {} : { abortSignal: request.signal }),
-    })
-    .catch((error: unknown) => {
-      throw modelError(error, call);
-    });
-  if (finishReason === "content-filter") throw refusedError(call);
-  const finish = finishReason === "stop" || finishReason === "length" ? finishReason : "other";
+      ...(signal === undefined ? {} : { abortSignal: signal }),
+    }),
+  ).catch((error: unknown) => {
+    throw modelError(error, call);
+  });
+  for (const warning of warnings) logger.debug("model request adjusted", { warning });
+  const { unified: reason } = finishReason;
+  if (reason === "content-filter") throw refusedError(call);
+  const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const finish: TextAnswer["finish"] = reason === "stop" || reason === "length" ? reason : "other";
   if (text === "" && finish === "other") throw emptyAnswerError(call);
-  return { text, finish, usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } };
+  return { text, finish, usage: { inputTokens: usage.inputTokens.total, outputTokens: usage.outputTokens.total } };
 }
