@@ -3,7 +3,7 @@
  * fsync of the folder. So a reader sees the old content or the new one, never a mixture, and a power cut does not undo
  * the rename.
  */
-import { type Dirent, realpathSync, rmSync } from "node:fs";
+import { type Dirent, realpathSync, rmSync, type Stats } from "node:fs";
 import { chmod, mkdir, open, readFile, readdir, rename, rm, stat, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
@@ -11,7 +11,7 @@ import { nodeCrypto } from "./builtin.ts";
 import { fileStamp } from "./clock.ts";
 import { fileError, systemErrorCode } from "./errors.ts";
 import { faultPoint } from "./faults.ts";
-import { processStartTime, processState } from "./processes.ts";
+import { hasStartedSince, processState } from "./processes.ts";
 
 export const PRIVATE_FOLDER = 0o700;
 export const PRIVATE_FILE = 0o600;
@@ -165,11 +165,23 @@ export async function fileExists(path: string): Promise<boolean> {
 
 /** In bytes. Undefined if there is no such file. */
 export async function fileSize(path: string): Promise<number | undefined> {
+  return (await statIfPresent(path))?.size;
+}
+
+export async function statIfPresent(path: string): Promise<Stats | undefined> {
   try {
-    return (await stat(path)).size;
+    return await stat(path);
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;
     throw fileError(error, "look at", path);
+  }
+}
+
+export async function removeFileIfPresent(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (systemErrorCode(error) !== "ENOENT") throw fileError(error, "remove", path);
   }
 }
 
@@ -195,20 +207,13 @@ export async function freeName(path: string, reason: string, at: number): Promis
   }
 }
 
-/** File times and start times are accurate to about a second. */
-const START_TIME_TOLERANCE_MS = 2000;
-
 /** The pid of the dead process that wrote this temporary file. Undefined for other files. */
 export async function leftBy(path: string): Promise<number | undefined> {
   const pid = temporaryNameOwner(basename(path));
   if (pid === undefined) return undefined;
-  const isDead = processState({ pid, startedAt: "unknown", host: hostname() }) === "dead";
-  if (isDead) return pid;
-  const startedAt = processStartTime(pid);
-  const writtenAt = (await stat(path).catch(() => undefined))?.mtimeMs;
-  if (startedAt === undefined || writtenAt === undefined) return undefined;
-  // A process that started after the file was written has merely reused the writer's pid.
-  return startedAt > writtenAt + START_TIME_TOLERANCE_MS ? pid : undefined;
+  if (processState({ pid, startedAt: "unknown", host: hostname() }) === "dead") return pid;
+  const written = await stat(path).catch(() => undefined);
+  return written !== undefined && hasStartedSince(pid, written.mtimeMs) ? pid : undefined;
 }
 
 /** Removes temporary files of dead processes in one folder. `of`: only those for this file. */

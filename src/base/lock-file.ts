@@ -20,8 +20,8 @@ import { nodeCrypto } from "./builtin.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { HoldfastError, fileError, isOutOfFiles, systemErrorCode } from "./errors.ts";
 import { faultPoint } from "./faults.ts";
-import { PRIVATE_FILE, isTemporaryName, sweepFolder, temporaryPath } from "./files.ts";
-import { type ProcessIdentity, currentProcess, processStartTime, processState } from "./processes.ts";
+import { PRIVATE_FILE, removeFileIfPresent, isTemporaryName, sweepFolder, temporaryPath } from "./files.ts";
+import { type ProcessIdentity, currentProcess, hasStartedSince, processState } from "./processes.ts";
 
 export interface FileLockOptions {
   /** How long to wait before failing with kind `locked`. Default: 10 s. */
@@ -168,9 +168,6 @@ function parseHolder(content: string): { nonce: string | undefined; process: Pro
   }
 }
 
-/** Start times are accurate to about a second. */
-const START_TIME_TOLERANCE_MS = 2000;
-
 function isAbandoned(holder: LockHolder, staleMs: number): boolean {
   const state = holder.process === undefined ? "unknown" : processState(holder.process);
   if (state === "dead") return true;
@@ -178,8 +175,7 @@ function isAbandoned(holder: LockHolder, staleMs: number): boolean {
   if (state === "unknown" || holder.process === undefined) return isOld;
   if (holder.process.startedAt !== "unknown") return false;
   // Only the pid is known: a process that started after the lock was taken has merely reused it.
-  const startedAt = processStartTime(holder.process.pid);
-  return isOld && startedAt !== undefined && startedAt > holder.touchedAt + START_TIME_TOLERANCE_MS;
+  return isOld && hasStartedSince(holder.process.pid, holder.touchedAt);
 }
 
 async function evict(base: string, path: string, holder: LockHolder, settings: LockSettings): Promise<void> {
@@ -189,7 +185,7 @@ async function evict(base: string, path: string, holder: LockHolder, settings: L
   try {
     faultPoint("lock.takeover.claimed");
     const current = await readHolder(path);
-    if (current?.nonce === holder.nonce) await unlinkIfPresent(path);
+    if (current?.nonce === holder.nonce) await removeFileIfPresent(path);
   } finally {
     await release(claim, nonce);
   }
@@ -206,7 +202,7 @@ async function sweep(base: string, settings: LockSettings): Promise<void> {
     const holder = await readHolder(path);
     if (holder === undefined || !isAbandoned(holder, settings.staleMs)) continue;
     // Only its creator uses a temporary name; a claim may be changing hands right now.
-    if (isTemporary) await unlinkIfPresent(path);
+    if (isTemporary) await removeFileIfPresent(path);
     else await evict(base, path, holder, settings);
   }
 }
@@ -226,7 +222,7 @@ function keepYoung(path: string, staleMs: number): NodeJS.Timeout {
 async function release(path: string, nonce: string): Promise<void> {
   try {
     const holder = await readHolder(path);
-    if (holder?.nonce === nonce) await unlinkIfPresent(path);
+    if (holder?.nonce === nonce) await removeFileIfPresent(path);
   } catch (error) {
     if (!isOutOfFiles(error)) throw error;
     setTimeout(() => void release(path, nonce).catch(() => undefined), RELEASE_AGAIN_MS).unref();
@@ -234,14 +230,6 @@ async function release(path: string, nonce: string): Promise<void> {
 }
 
 const RELEASE_AGAIN_MS = 50;
-
-async function unlinkIfPresent(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (systemErrorCode(error) !== "ENOENT") throw fileError(error, "unlock", path);
-  }
-}
 
 function lockTimeout(path: string, holder: LockHolder, timeoutMs: number): HoldfastError {
   const who =

@@ -50,6 +50,15 @@ export function processStartTime(pid: number): number | undefined {
   return Date.now() - uptime() * 1000 + (ticksSinceBoot * 1000) / LINUX_TICKS_PER_SECOND;
 }
 
+/** Start times and file times are accurate to about a second. */
+const START_TIME_TOLERANCE_MS = 2000;
+
+/** True if the process with this pid has started since, so that another process had the pid at that time. */
+export function hasStartedSince(pid: number, at: number): boolean {
+  const startedAt = processStartTime(pid);
+  return startedAt !== undefined && startedAt > at + START_TIME_TOLERANCE_MS;
+}
+
 /** USER_HZ, which Linux fixes at 100 for user space. */
 const LINUX_TICKS_PER_SECOND = 100;
 

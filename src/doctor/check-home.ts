@@ -4,12 +4,12 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { findDatabaseDamage, isDatabaseDamage, removeDatabase } from "../base/derived-database.ts";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER, fileSize, leftBy } from "../base/files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER, fileSize, leftBy, statIfPresent } from "../base/files.ts";
 import { lockState, withFileLock } from "../base/lock-file.ts";
 import { createPairingStore } from "../channels/access.ts";
 import { channelsFolder, configFile, gatewayLayout } from "../config/layout.ts";
 import type { Diagnosis } from "./finding.ts";
-import { listFiles, listFolder, lookAt } from "./session-files.ts";
+import { listFiles, listFolder } from "./session-files.ts";
 import { inParallel } from "../base/async.ts";
 import { openReadOnly } from "../base/sqlite.ts";
 
@@ -18,10 +18,10 @@ export async function* checkPermissions(folders: readonly string[]): AsyncGenera
   // Windows has no such modes.
   if (process.platform === "win32") return;
   for (const path of folders) {
-    const facts = await lookAt(path);
-    if (facts === undefined) continue;
-    if (facts.mode !== PRIVATE_FOLDER) {
-      const message = `The folder has mode ${octal(facts.mode)} instead of ${octal(PRIVATE_FOLDER)}`;
+    const mode = await modeOf(path);
+    if (mode === undefined) continue;
+    if (mode !== PRIVATE_FOLDER) {
+      const message = `The folder has mode ${octal(mode)} instead of ${octal(PRIVATE_FOLDER)}`;
       const repair = async (): Promise<void> => await chmod(path, PRIVATE_FOLDER);
       yield { severity: "warning", message, path, fix: `set the mode to ${octal(PRIVATE_FOLDER)}`, repair };
     }
@@ -31,7 +31,7 @@ export async function* checkPermissions(folders: readonly string[]): AsyncGenera
 
 async function* checkFileModes(path: string): AsyncGenerator<Diagnosis> {
   const names = await listFiles(path);
-  const files = await inParallel(names, async (name) => ({ name, mode: (await lookAt(join(path, name)))?.mode }));
+  const files = await inParallel(names, async (name) => ({ name, mode: await modeOf(join(path, name)) }));
   const open = files.filter(({ mode }) => mode !== undefined && mode !== PRIVATE_FILE);
   const [first] = open;
   if (first?.mode === undefined) return;
@@ -45,6 +45,11 @@ async function* checkFileModes(path: string): AsyncGenerator<Diagnosis> {
       for (const { name } of open) await chmod(join(path, name), PRIVATE_FILE);
     },
   };
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  const stats = await statIfPresent(path);
+  return stats && stats.mode & 0o777;
 }
 
 function octal(mode: number): string {

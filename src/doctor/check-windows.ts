@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { inParallel } from "../base/async.ts";
-import { fileExists, setAside } from "../base/files.ts";
+import { fileExists, setAside, statIfPresent } from "../base/files.ts";
 import { type AgentHandle, expectedOfWindow } from "../session/agent-handle.ts";
 import { moveTranscript, readManifests, type ArchiveRecord } from "../session/archive.ts";
 import { entryForNewWindow } from "../session/entry.ts";
@@ -18,7 +18,6 @@ import {
   allWindows,
   entryFile,
   listTranscripts,
-  lookAt,
   summarizeTranscript,
   windowFile,
 } from "./session-files.ts";
@@ -130,7 +129,7 @@ async function namedFiles(agent: AgentHandle): Promise<Set<string | undefined>> 
 const SETTLED_MS = 2000;
 
 async function summarizeSettled(path: string): Promise<TranscriptSummary[]> {
-  const writtenAt = (await lookAt(path))?.modifiedAt ?? Number.POSITIVE_INFINITY;
+  const writtenAt = (await statIfPresent(path))?.mtimeMs ?? Number.POSITIVE_INFINITY;
   return Date.now() - writtenAt < SETTLED_MS ? [] : [await summarizeTranscript(path)];
 }
 

@@ -3,10 +3,9 @@
  * trusted.
  */
 import type { Dirent } from "node:fs";
-import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
-import { readFileIfPresent, readFolderIfPresent } from "../base/files.ts";
+import { errorMessage } from "../base/errors.ts";
+import { readFileIfPresent, readFolderIfPresent, statIfPresent } from "../base/files.ts";
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type AgentHandle, windowTranscriptName } from "../session/agent-handle.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
@@ -29,16 +28,6 @@ export async function listFiles(folder: string): Promise<string[]> {
 
 export async function listTranscripts(folder: string): Promise<string[]> {
   return (await listFiles(folder)).filter((name) => sessionIdOfTranscript(name) !== undefined);
-}
-
-export async function lookAt(path: string): Promise<{ mode: number; modifiedAt: number } | undefined> {
-  try {
-    const { mode, mtimeMs } = await stat(path);
-    return { mode: mode & 0o777, modifiedAt: mtimeMs };
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw fileError(error, "look at", path);
-  }
 }
 
 export type SessionsFile =
@@ -119,7 +108,7 @@ export async function summarizeTranscript(path: string) {
   const name = basename(path);
   const { firstAt, ...beginning } = await readBeginning(path);
   const { header, entries } = await readTail(path, TAIL_ENTRIES);
-  const modifiedAt = (await lookAt(path))?.modifiedAt ?? 0;
+  const modifiedAt = (await statIfPresent(path))?.mtimeMs ?? 0;
   const openedAt = parseTime(header?.timestamp) ?? firstAt ?? modifiedAt;
   return {
     name,

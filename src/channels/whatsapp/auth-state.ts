@@ -2,11 +2,11 @@
  * The keys of the linked device. A lost key means scanning the code again, or unreadable messages: every
  * file is replaced durably, and an unreadable one is an error, never a new device. The folder is private.
  */
-import { chmod, unlink } from "node:fs/promises";
-import { join } from "node:path";
 import type * as Baileys from "baileys";
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
 import type { AuthenticationState, SignalDataSet, SignalDataTypeMap } from "baileys";
-import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
+import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import {
   PRIVATE_FOLDER,
   ensurePrivateFolder,
@@ -14,6 +14,7 @@ import {
   readFolderIfPresent,
   syncFolder,
   writeFileDurable,
+  removeFileIfPresent,
 } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import { createKeyedMutex } from "../../base/async.ts";
@@ -46,7 +47,7 @@ export async function openAuthState(folder: string, baileys: typeof Baileys) {
   };
   const remove = async (name: string): Promise<void> => {
     await files.run(name, async () => {
-      await unlinkIfPresent(join(folder, name));
+      await removeFileIfPresent(join(folder, name));
     });
   };
 
@@ -93,14 +94,6 @@ export async function openAuthState(folder: string, baileys: typeof Baileys) {
 function keyFile(type: string, id: string): string {
   const plain = id.replace(/[^\w@.-]/g, (character) => `%${character.codePointAt(0)?.toString(16) ?? ""}`);
   return `${type}-${plain}.json`;
-}
-
-async function unlinkIfPresent(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (systemErrorCode(error) !== "ENOENT") throw fileError(error, "remove", path);
-  }
 }
 
 function unreadable(path: string, error: unknown): HoldfastError {

@@ -3,6 +3,7 @@
  * its content is never logged. The target of a link is replaced, not the link. Anything but a plain, writable file is
  * refused without a change.
  */
+import JSON5 from "json5";
 import type { Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, readFile, realpath, rmdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -16,9 +17,10 @@ import {
   temporaryPath,
   sweepFolder,
   isInside,
+  statIfPresent,
+  readFileIfPresent,
 } from "../../base/files.ts";
 import { isDeepStrictEqual } from "node:util";
-import JSON5 from "json5";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import { editJson } from "../../base/json-places.ts";
 import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent, type HookEntry, isOurCommand } from "./hook-call.ts";
@@ -41,7 +43,7 @@ const MAX_SIZE = 5 * 1024 * 1024;
 
 export async function readSettings(place: SettingsPlace): Promise<SettingsFile> {
   const target = await findTarget(place);
-  const stats = await statsOf(target);
+  const stats = await statIfPresent(target);
   if (stats === undefined) return { ...place, target, bytes: undefined, text: "", stats };
   if (!stats.isFile()) throw refused(place.path, "it is not a file", "Move it away.");
   if (stats.size > MAX_SIZE) throw refused(place.path, "it is larger than 5 MiB", "Check what is in it.");
@@ -146,15 +148,6 @@ async function inRealFolder(path: string): Promise<string> {
   return join(await realpath(dirname(folder)), basename(folder), basename(path));
 }
 
-async function statsOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw fileError(error, "look at", path);
-  }
-}
-
 async function isAllowed(path: string): Promise<boolean> {
   return await access(path, constants.R_OK | constants.W_OK).then(
     () => true,
@@ -163,10 +156,7 @@ async function isAllowed(path: string): Promise<boolean> {
 }
 
 async function isAsRead({ target, bytes }: SettingsFile): Promise<boolean> {
-  const now = await readFile(target).catch((error: unknown) => {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw fileError(error, "read", target);
-  });
+  const now = await readFileIfPresent(target);
   return now === undefined || bytes === undefined ? now === bytes : now.equals(bytes);
 }
 
