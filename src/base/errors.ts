@@ -96,6 +96,13 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The message, and what to do about it. */
+export function messageWithHint(error: unknown): string {
+  const message = errorMessage(error);
+  if (!(error instanceof HoldfastError) || error.hint === undefined) return message;
+  return `${message.replace(/\.$/, "")}. ${error.hint}`;
+}
+
 /** The `code` of a Node system error such as `ENOENT`, if it is one. */
 export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

@@ -10,7 +10,7 @@
  *   later failures that may pass (network, rate limit) with growing pauses and calls `host.report`.
  */
 import { type Clock, backOffMs } from "../base/clock.ts";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { HoldfastError, messageWithHint } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import type { AccessOptions } from "./access.ts";
@@ -127,8 +127,7 @@ export function singleRun(
       try {
         await starting;
       } catch (error) {
-        const hint = error instanceof HoldfastError ? (error.hint ?? "") : "";
-        const text = `${platform}: ${errorMessage(error)} ${hint}`.trim();
+        const text = `${platform}: ${messageWithHint(error)}`;
         if (!stopping.signal.aborted && !isFailed) host.report({ state: "failed", text });
         stopping.abort();
         if (running === mine) {

@@ -3,7 +3,7 @@ import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { findDatabaseDamage, isDatabaseDamage, removeDatabase } from "../base/derived-database.ts";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { HoldfastError, errorMessage, messageWithHint } from "../base/errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, fileSize, leftBy, statIfPresent } from "../base/files.ts";
 import { lockState, withFileLock } from "../base/lock-file.ts";
 import { createPairingStore } from "../channels/access.ts";
@@ -136,8 +136,7 @@ export async function* checkPairing(home: string, clock: Clock): AsyncGenerator<
       await createPairingStore({ folder, channel: decode(channel), accountId: decode(accountId), clock }).approved();
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
-      const hint = error.hint === undefined ? "" : `. ${error.hint}`;
-      yield { severity: "error", message: `${error.message}${hint}`, path: join(folder, name) };
+      yield { severity: "error", message: messageWithHint(error), path: join(folder, name) };
     }
   }
 }

@@ -5,7 +5,7 @@
 import { basename, join, resolve } from "node:path";
 import { closing } from "../base/async.ts";
 import { systemClock } from "../base/clock.ts";
-import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError, systemErrorCode, messageWithHint } from "../base/errors.ts";
 import { fileExists, foldersWithin } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { agentsFolder, cacheFolder, claudeLayout, searchIndexFile, type AgentLayout } from "../config/layout.ts";
@@ -143,7 +143,7 @@ function createExaminer(
       await task();
     } catch (error) {
       if (!isForeseeable(error)) throw error;
-      addFailure(check, `The check failed: ${describe(error)}`);
+      addFailure(check, `The check failed: ${messageWithHint(error)}`);
     }
   };
   return {
@@ -180,16 +180,11 @@ async function outcomeOf(repair: () => Promise<void>): Promise<Pick<Finding, "fi
     return { fixed: true };
   } catch (error) {
     if (!isForeseeable(error)) throw error;
-    return { fixed: false, failure: describe(error) };
+    return { fixed: false, failure: messageWithHint(error) };
   }
 }
 
 /** Errors of the disk, other processes or damaged data. Any other error is a bug. */
 function isForeseeable(error: unknown): boolean {
   return error instanceof HoldfastError || systemErrorCode(error) !== undefined;
-}
-
-function describe(error: unknown): string {
-  const hint = error instanceof HoldfastError ? error.hint : undefined;
-  return hint === undefined ? errorMessage(error) : `${errorMessage(error)}. ${hint}`;
 }

@@ -43,7 +43,7 @@ export function resolveContextWindow(model: string | undefined, models: Models =
   const name = model === undefined ? "" : fullName(model, models);
   const configured = Object.hasOwn(models, name) ? models[name]?.contextWindow : undefined;
   if (configured !== undefined) return { tokens: configured, source: "config" as const };
-  const known = modelData().contextWindows.find(([pattern]) => pattern.test(name))?.[1];
+  const known = modelData().contextWindows.find(([pattern]) => new RegExp(pattern, "i").test(name))?.[1];
   return {
     tokens: known ?? ASSUMED_WINDOW,
     source: known === undefined ? ("assumed" as const) : ("built-in" as const),
@@ -108,31 +108,42 @@ export interface ListPrice extends TokenCounts {
 
 /** A model outside the known families has no price: a guess would look like a fact. */
 function listPrice(provider: string, model: string): ListPrice | undefined {
-  if (provider !== "openai" && provider !== "google") return anthropicPrice(model);
-  return modelData().prices[provider].find(([name]) => name.test(model))?.[1];
+  return priceIn(provider === "openai" || provider === "google" ? provider : "anthropic", model);
 }
 
-const anthropicPrices = new Map<string, ListPrice | undefined>();
+export function anthropicPrice(model: string): ListPrice | undefined {
+  return priceIn("anthropic", model);
+}
+
+const knownPrices = new Map<string, ListPrice | undefined>();
 
 /** Cached by model: a list of sessions asks thousands of times. */
-export function anthropicPrice(model: string): ListPrice | undefined {
-  if (!anthropicPrices.has(model)) {
-    anthropicPrices.set(model, modelData().prices.anthropic.find(([name]) => name.test(model))?.[1]);
+function priceIn(family: keyof ModelData["prices"], model: string): ListPrice | undefined {
+  const name = `${family}/${model}`;
+  if (!knownPrices.has(name)) {
+    knownPrices.set(name, toPrice(modelData().prices[family].find(([pattern]) => new RegExp(pattern).test(model))));
   }
-  return anthropicPrices.get(model);
+  return knownPrices.get(name);
 }
 
-type Table<Value> = readonly (readonly [name: RegExp, value: Value])[];
+type PriceRow = [pattern: string, ...dollars: [number, number, number, number, number]];
 
+function toPrice(row: PriceRow | undefined): ListPrice | undefined {
+  if (row === undefined) return undefined;
+  const [, input, output, cacheRead, cacheWrite, cacheWriteHour] = row;
+  return { input, output, cacheRead, cacheWrite, cacheWriteHour };
+}
+
+/** Patterns are regular expressions over the model's name; the first that matches counts. */
 interface ModelData {
   /** `versionPath` completes a bare host. Without `keyEnv`, no key is needed. */
   providers: Readonly<Record<string, KnownProvider>>;
   /** A name without a version means the newest model that the installed packages know. */
   shortNames: Readonly<Record<string, string>>;
-  contextWindows: Table<number>;
+  contextWindows: [pattern: string, tokens: number][];
   /** Month of the prices. Shown with every cost computed from them. */
   pricesAsOf: string;
-  prices: Record<"anthropic" | "openai" | "google", Table<ListPrice>>;
+  prices: Record<"anthropic" | "openai" | "google", PriceRow[]>;
 }
 
 interface KnownProvider {
@@ -148,27 +159,5 @@ let data: ModelData | undefined;
 
 /** `data/models.json`, as stated by the providers. */
 export function modelData(): ModelData {
-  return (data ??= readModelData());
-}
-
-function readModelData(): ModelData {
-  const written = JSON.parse(readFileSync(dataFile("models.json"), "utf8")) as Written;
-  const { anthropic, openai, google } = written.prices;
-  return {
-    ...written,
-    contextWindows: written.contextWindows.map(([name, tokens]) => [new RegExp(name, "i"), tokens]),
-    prices: { anthropic: anthropic.map(toPrice), openai: openai.map(toPrice), google: google.map(toPrice) },
-  };
-}
-
-type PriceRow = [name: string, ...dollars: [number, number, number, number, number]];
-
-interface Written extends Pick<ModelData, "providers" | "shortNames" | "pricesAsOf"> {
-  contextWindows: [name: string, tokens: number][];
-  prices: Record<keyof ModelData["prices"], PriceRow[]>;
-}
-
-function toPrice([name, ...dollars]: PriceRow): [RegExp, ListPrice] {
-  const [input, output, cacheRead, cacheWrite, cacheWriteHour] = dollars;
-  return [new RegExp(name), { input, output, cacheRead, cacheWrite, cacheWriteHour }];
+  return (data ??= JSON.parse(readFileSync(dataFile("models.json"), "utf8")) as ModelData);
 }

@@ -4,7 +4,7 @@
  * cursors.ts). Two gaps remain: the first message of a private chat that began while the bot was offline
  * (bots cannot list private chats), and more than 500 missed messages per channel.
  */
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, messageWithHint } from "../../base/errors.ts";
 import { type AccountOptions, type Channel, type ChannelRun, notConnected, singleRun, pauseAfter } from "../channel.ts";
 import { createReceivedFiles } from "../files.ts";
 import { type ConnectionEvents, type DiscordConnection, connectDiscord } from "./connection.ts";
@@ -98,7 +98,7 @@ async function keepConnecting(
     },
     lost: (error) => {
       logger.error("Discord refuses the connection", { error });
-      host.report({ state: "failed", text: `Discord: ${error.message} ${error.hint ?? ""}`.trim() });
+      host.report({ state: "failed", text: `Discord: ${messageWithHint(error)}` });
     },
   };
   for (let attempt = 0; ; attempt++) {

@@ -7,7 +7,7 @@
  * when Telegram sends them again; only the confirmation waits.
  */
 import type { Update } from "grammy/types";
-import { reportError } from "../../base/errors.ts";
+import { reportError, messageWithHint } from "../../base/errors.ts";
 import { pauseAfter } from "../channel.ts";
 import {
   ALLOWED_UPDATES,
@@ -132,7 +132,7 @@ async function recover(failure: unknown, state: PollState, options: PollerOption
   if (isTokenRefused(failure)) {
     const refused = tokenRefused(accountId);
     logger.error("Telegram channel stopped", { error: refused });
-    host.report({ state: "failed", text: `${refused.message}. ${refused.hint ?? ""}` });
+    host.report({ state: "failed", text: messageWithHint(refused) });
     return false;
   }
   state.failures += 1;

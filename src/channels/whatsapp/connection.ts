@@ -11,7 +11,7 @@ import type {
 } from "baileys";
 import { within } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
-import { HoldfastError, systemErrorCode, type ErrorKind, errorMessage } from "../../base/errors.ts";
+import { HoldfastError, systemErrorCode, type ErrorKind, errorMessage, messageWithHint } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { type ChannelHost, pauseAfter } from "../channel.ts";
 import type { AuthState } from "./auth-state.ts";
@@ -48,7 +48,7 @@ export async function keepConnected(options: KeepConnectedOptions): Promise<void
       if (disconnect.isLoggedOut) await auth.clear();
       const { error } = disconnect;
       logger.error("WhatsApp refuses the connection", { error });
-      host.report({ state: "failed", text: `WhatsApp: ${error.message} ${error.hint ?? ""}`.trim() });
+      host.report({ state: "failed", text: `WhatsApp: ${messageWithHint(error)}` });
       throw error;
     }
     // WhatsApp requests a restart once, after pairing. More than a few are an ordinary failure.

@@ -100,7 +100,7 @@ function failure(error: unknown): SearchReport {
       : ["search-failed", `The search failed: ${errorMessage(error)}`];
   return {
     type: "failed",
-    error: { kind: "usage", code: String(code), message: String(message), hint, retryable: false },
+    error: { kind: "usage", code, message, hint, retryable: false },
   };
 }
 
