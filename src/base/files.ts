@@ -259,3 +259,12 @@ export function realPath(path: string): string | undefined {
     return undefined;
   }
 }
+
+/** Undefined if the bytes are not UTF-8 text. Drops a byte order mark. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

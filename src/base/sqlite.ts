@@ -47,19 +47,6 @@ export function wrapConnection(connection: DatabaseSync, path: string, role: Dat
     if (prepared === undefined) statements.set(sql, (prepared = connection.prepare(sql)));
     return prepared;
   };
-  const bracket = <T>(begin: string, commit: string, rollback: string, task: () => T): T => {
-    guarded(() => connection.exec(begin));
-    try {
-      const result = task();
-      guarded(() => connection.exec(commit));
-      return result;
-    } catch (error) {
-      // Some failures, such as a full disk, have already undone the whole transaction.
-      if (connection.isTransaction) guarded(() => connection.exec(rollback));
-      throw error;
-    }
-  };
-
   return {
     path,
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the row type
@@ -80,13 +67,13 @@ export function wrapConnection(connection: DatabaseSync, path: string, role: Dat
         return { changed: Number(changes), id: Number(lastInsertRowid) };
       }),
     /** Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. */
-    transaction: <T>(task: () => T): T => bracket("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", task),
+    transaction: <T>(task: () => T): T => bracket(connection, TRANSACTION, task, guarded),
     /** Runs a part of a transaction. If it throws, only this part is undone. */
-    part: <T>(task: () => T): T => bracket("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part", task),
+    part: <T>(task: () => T): T => bracket(connection, PART, task, guarded),
     /** False once a failure has undone the transaction. */
     inTransaction: (): boolean => connection.isTransaction,
     /** Runs several reads on one state. */
-    snapshot: <T>(task: () => T): T => bracket("BEGIN", "COMMIT", "ROLLBACK", task),
+    snapshot: <T>(task: () => T): T => bracket(connection, SNAPSHOT, task, guarded),
     /** Like `snapshot`, for a task that takes several ticks. Nothing else may use the connection meanwhile. */
     longSnapshot: async <T>(task: () => Promise<T>): Promise<T> => {
       guarded(() => connection.exec("BEGIN"));
@@ -116,14 +103,30 @@ export function openConnection(path: string, { pragmas, setUp }: OpenOptions): D
   }
 }
 
+type Bracket = readonly [begin: string, commit: string, rollback: string];
+const TRANSACTION: Bracket = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"];
+const SNAPSHOT: Bracket = ["BEGIN", "COMMIT", "ROLLBACK"];
+const PART: Bracket = ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"];
+
 export function runTransaction<T>(database: DatabaseSync, task: () => T): T {
-  database.exec("BEGIN IMMEDIATE");
+  return bracket(database, TRANSACTION, task);
+}
+
+/** `guarded` runs the statements around the task. */
+function bracket<T>(
+  connection: DatabaseSync,
+  [begin, commit, rollback]: Bracket,
+  task: () => T,
+  guarded: (run: () => void) => void = (run) => run(),
+): T {
+  guarded(() => connection.exec(begin));
   try {
     const result = task();
-    database.exec("COMMIT");
+    guarded(() => connection.exec(commit));
     return result;
   } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
+    // Some failures, such as a full disk, have already undone the whole transaction.
+    if (connection.isTransaction) guarded(() => connection.exec(rollback));
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { readFile, stat, mkdir, rename, unlink, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath } from "../base/files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath, decodeUtf8 } from "../base/files.ts";
 import { packageVersion } from "../base/package.ts";
 import { cacheFolder } from "./layout.ts";
 import type { ConfigLayer, FileKind } from "./schema.ts";
@@ -21,20 +21,13 @@ export async function readConfigText(path: string): Promise<string | undefined> 
     const found = await stat(path);
     if (!found.isFile()) throw unusable(path, "is not a regular file");
     if (found.size > MAX_CONFIG_BYTES) throw unusable(path, `is larger than ${MAX_CONFIG_BYTES} bytes (${found.size})`);
-    const text = decode(path, await readFile(path));
+    const text = decodeUtf8(await readFile(path));
+    if (text === undefined) throw unusable(path, "is not UTF-8 text");
     refuseBlank(path, text);
     return text;
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;
     throw unreadable(error, path);
-  }
-}
-
-function decode(path: string, bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw unusable(path, "is not UTF-8 text");
   }
 }
 

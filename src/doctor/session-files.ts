@@ -5,7 +5,7 @@
 import type { Dirent } from "node:fs";
 import { basename } from "node:path";
 import { errorMessage } from "../base/errors.ts";
-import { readFileIfPresent, readFolderIfPresent, statIfPresent } from "../base/files.ts";
+import { readFileIfPresent, readFolderIfPresent, statIfPresent, decodeUtf8 } from "../base/files.ts";
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type AgentHandle, windowTranscriptName } from "../session/agent-handle.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
@@ -39,8 +39,10 @@ export type SessionsFile =
 export async function readSessionsFile(path: string): Promise<SessionsFile> {
   const content = await readFileIfPresent(path);
   if (content === undefined) return { state: "missing" };
+  const text = decodeUtf8(content);
+  if (text === undefined) return { state: "unreadable", reason: "it is not UTF-8 text" };
   try {
-    const value = await parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
+    const value = await parse(text);
     if (!isRecord(value)) return { state: "unreadable", reason: "it does not hold an object" };
     return { state: "read", sessions: Object.assign(Object.create(null) as JsonRecord, value) };
   } catch (error) {

@@ -6,7 +6,7 @@ import { type Dirent, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, readlink, stat } from "node:fs/promises";
 import { basename, dirname, join, sep, isAbsolute, relative, normalize, resolve } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder, writeFileDurable, isInside } from "../../base/files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder, writeFileDurable, isInside, decodeUtf8 } from "../../base/files.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 import { printableLine } from "../../base/text.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
@@ -272,12 +272,7 @@ export async function readText(handle: FileHandle, said: string, maxBytes: numbe
 }
 
 export function decode(bytes: Uint8Array): string | undefined {
-  if (bytes.subarray(0, 8192).includes(0)) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return bytes.subarray(0, 8192).includes(0) ? undefined : decodeUtf8(bytes);
 }
 
 /** Undefined: larger than `maxBytes`. Does not trust the size, since a file may grow or report size 0. */

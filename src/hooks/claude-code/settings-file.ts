@@ -19,6 +19,7 @@ import {
   isInside,
   statIfPresent,
   readFileIfPresent,
+  decodeUtf8,
 } from "../../base/files.ts";
 import { isDeepStrictEqual } from "node:util";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
@@ -52,7 +53,9 @@ export async function readSettings(place: SettingsPlace): Promise<SettingsFile> 
   const bytes = await readFile(target).catch((error: unknown) => {
     throw fileError(error, "read", target);
   });
-  return { ...place, target, bytes, text: decoded(bytes, place.path), stats };
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw refused(place.path, "it is not UTF-8 text", "Save it as UTF-8 in an editor.");
+  return { ...place, target, bytes, text, stats };
 }
 
 /** False: it has changed since it was read. `undefined` removes the file. */
@@ -102,14 +105,6 @@ export function encoded({ bytes }: SettingsFile, text: string): Buffer {
 }
 
 const MARK = Buffer.from("\uFEFF");
-
-function decoded(bytes: Buffer, path: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw refused(path, "it is not UTF-8 text", "Save it as UTF-8 in an editor.");
-  }
-}
 
 async function findTarget({ path, within }: SettingsPlace): Promise<string> {
   const isThere = await lstat(path).then(
