@@ -22,7 +22,7 @@ async function dispatch(args: readonly string[]): Promise<void> {
   if (first === "--version" || first === "-V" || first === "-v") return writeLine(packageVersion());
   if (first === undefined || first === "--help" || first === "-h") return await showHelp([]);
   if (first === "help") return await showHelp(rest);
-  if (first === "__complete") return await (await import("./completion/complete.ts")).complete(rest);
+  if (first === "__complete") return await (await import("./complete.ts")).complete(rest, COMMANDS);
   if (first === "__hook-work") return await (await import("./commands/hook-work.ts")).hookWork(rest[0] ?? "");
 
   // `cc help run` means `help cc run`.
