@@ -20,11 +20,12 @@ import {
   temporaryNameOwner,
   writeFileDurable,
 } from "../../base/files.ts";
+import type { JsonRecord } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import { currentProcess, processState } from "../../base/processes.ts";
 import { redactValue } from "../../base/redact.ts";
 import { claudeLayout } from "../../config/layout.ts";
-import type { IndexedSession, NativeIndex } from "../index/native-index.ts";
+import type { NativeIndex } from "../index/native-index.ts";
 import {
   type NativeTranscript,
   listFolder,
@@ -183,8 +184,8 @@ async function archiveSession(archiveFolder: string, session: DueSession, option
   const stamp = stampOf(files, options.redact);
   if (before?.stamp === stamp) return false;
   assertNotShorter(before, files);
-  const facts = options.index.get(sessionId);
-  if (facts === undefined) throw new Error("it is not in the index yet; run the archive again");
+  const indexed = options.index.get(sessionId);
+  if (indexed === undefined) throw new Error("it is not in the index yet; run the archive again");
   const parts: ArchivePart[] = [];
   const temporaries: string[] = [];
   try {
@@ -202,15 +203,16 @@ async function archiveSession(archiveFolder: string, session: DueSession, option
       take(part.name, file, await redactPart(archiveFolder, part, join(archiveFolder, file)));
     }
     if (parts[0]?.name !== `${sessionId}.jsonl`) throw new Error("it was deleted while it was being copied");
+    const facts = { ...indexed, shown: JSON.parse(indexed.shown) as JsonRecord };
     const manifest: ArchiveManifest = {
-      version: 1,
+      version: 2,
       sessionId,
       folder: basename(session.folder),
       archivedAt: new Date((options.clock ?? systemClock).now()).toISOString(),
       stamp,
       redacted: options.redact,
       parts,
-      facts: options.redact ? (redactValue(facts) as IndexedSession) : facts,
+      facts: options.redact ? (redactValue(facts) as typeof facts) : facts,
     };
     return await withArchiveLock(archiveFolder, async () => await takeOver(archiveFolder, manifest, temporaries));
   } finally {

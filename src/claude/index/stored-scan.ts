@@ -13,7 +13,6 @@ import {
   createSessionScan,
   sessionTitle,
 } from "../native/session-scan.ts";
-import type { TranscriptFacts } from "./native-index.ts";
 
 export interface StoredScan {
   shown: string;
@@ -21,7 +20,7 @@ export interface StoredScan {
 }
 
 export function serializeScan(scan: SessionScan): StoredScan & { facts: ShownFacts } {
-  const facts = shownFacts(transcriptFacts(scan));
+  const facts = shownFacts(scan);
   const isShownAsIs = facts.originMarker === undefined && !scan.prompts.includes("");
   // Member by member, which is several times faster than a copy without some members.
   const state = {
@@ -59,11 +58,11 @@ export function restoreScan(stored: StoredScan): SessionScan | undefined {
   const parsed = parseJson(stored.state);
   if (!isRecord(parsed) || parsed["format"] !== SCAN_FORMAT) return undefined;
   const { format: _, prompts, ...state } = parsed as Partial<SessionScan> & { format: number };
-  const shown = JSON.parse(stored.shown) as Omit<ShownFacts, "createdAt"> & { createdAt?: string | undefined };
+  const shown = parseFacts(stored.shown);
   return {
     ...createSessionScan(),
     ...state,
-    firstAt: shown.createdAt === undefined ? undefined : Date.parse(shown.createdAt),
+    firstAt: shown.createdAt?.getTime(),
     damagedLines: shown.damagedLines,
     messages: shown.messageCount,
     userTurns: shown.userTurns,
@@ -79,64 +78,45 @@ export function restoreScan(stored: StoredScan): SessionScan | undefined {
   };
 }
 
-export function transcriptFacts(scan: SessionFacts): TranscriptFacts {
-  const { prompts, entrypoints } = scan;
-  return {
-    branches: scan.branches,
-    compactionCount: scan.compactionCount,
-    contextTokens: scan.contextTokens,
-    createdAt: scan.firstAt,
-    cwds: scan.cwds,
-    damagedLines: scan.damagedLines,
-    // How the session was started; but once a chat has used it, it belongs to the chat.
-    entrypoint: entrypoints.find(isChatEntrypoint) ?? entrypoints[0],
-    files: Array.from(scan.files, ([path, edited]) => ({ path, edited })),
-    firstPrompt: prompts[0],
-    lastBranch: scan.lastBranch,
-    latestPrompt: prompts.at(-1),
-    messageCount: scan.messages,
-    models: scan.models,
-    permissionMode: scan.permissionMode,
-    prompts: prompts.includes("") ? prompts.filter((prompt) => prompt !== "") : prompts,
-    slug: scan.slug,
-    title: sessionTitle(scan),
-    userTurns: scan.userTurns,
-    version: scan.versions.at(-1),
-  };
-}
-
 /** Removes the agent's marker, which only the first message can have. */
-export function shownFacts(native: TranscriptFacts): ShownFacts {
-  const first = native.firstPrompt ?? "";
+function shownFacts(scan: SessionFacts): ShownFacts {
+  const { prompts, branches, entrypoints } = scan;
+  const [first = ""] = prompts;
   const { agentId: originMarker, text: firstMessage } = readMarker(first);
   const unmarked = <T extends string | undefined>(text: T): T | string => (text === first ? firstMessage : text);
-  const [oldest, ...others] = native.prompts;
-  const title = unmarked(native.title);
+  const [oldest, ...others] = prompts.filter((prompt) => prompt !== "");
+  const title = unmarked(sessionTitle(scan));
   return {
-    branch: native.lastBranch ?? native.branches.at(-1) ?? "",
-    branches: native.branches,
-    cwds: native.cwds,
+    branch: scan.lastBranch ?? branches.at(-1) ?? "",
+    branches,
+    cwds: scan.cwds,
     firstMessage,
     prompts: oldest === undefined ? [] : [unmarked(oldest), ...others],
-    messageCount: native.messageCount,
-    userTurns: native.userTurns,
-    contextTokens: native.contextTokens,
-    compactionCount: native.compactionCount,
-    models: native.models,
-    filesTouched: native.files,
-    damagedLines: native.damagedLines,
+    messageCount: scan.messages,
+    userTurns: scan.userTurns,
+    contextTokens: scan.contextTokens,
+    compactionCount: scan.compactionCount,
+    models: scan.models,
+    filesTouched: Array.from(scan.files, ([path, edited]) => ({ path, edited })),
+    damagedLines: scan.damagedLines,
     title: title?.trim() === "" ? undefined : title,
-    lastPrompt: unmarked(native.latestPrompt),
-    createdAt: native.createdAt === undefined ? undefined : new Date(native.createdAt),
-    ccVersion: native.version,
-    entrypoint: native.entrypoint,
-    permissionMode: native.permissionMode,
-    slug: native.slug,
+    lastPrompt: unmarked(prompts.at(-1)),
+    createdAt: scan.firstAt === undefined ? undefined : new Date(scan.firstAt),
+    ccVersion: scan.versions.at(-1),
+    // How the session was started; but once a chat has used it, it belongs to the chat.
+    entrypoint: entrypoints.find(isChatEntrypoint) ?? entrypoints[0],
+    permissionMode: scan.permissionMode,
+    slug: scan.slug,
     originMarker,
   };
 }
 
+export function parseFacts(shown: string): ShownFacts {
+  const facts = JSON.parse(shown) as Omit<ShownFacts, "createdAt"> & { createdAt?: string | undefined };
+  return { ...facts, createdAt: facts.createdAt === undefined ? undefined : new Date(facts.createdAt) };
+}
+
 /** For a session without a transcript. */
-export function noFacts(): TranscriptFacts {
-  return transcriptFacts(createSessionScan());
+export function noFacts(): ShownFacts {
+  return shownFacts(createSessionScan());
 }
