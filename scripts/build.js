@@ -38,11 +38,15 @@ const JOINED =
 const TOGETHER = [
   {
     name: "core",
-    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:command|output|text-width|context)\.js$/,
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:command|output|context)\.js$/,
+  },
+  {
+    name: "sessions",
+    test: /\/dist\/(?:store\/(?:change-feed|create-store|operations|pending|queues|rows|session-entry|store-errors|store-rules|sqlite\/(?!sqlite-thread)[a-z-]+)|transcript\/(?:messages|migrations|paths|reader|scan)|session\/(?:agent-handle|find-session|title)|base\/sqlite|cli\/commands\/sessions-(?:list|show))\.js$/,
   },
   {
     name: "native-sessions",
-    test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/(?:registry|decisions)|archive\/catalogue|native\/(?:layout|running|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
+    test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/registry|archive\/catalogue|native\/(?:layout|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
   },
 ];
 

@@ -1,6 +1,6 @@
 /** The help texts. The overview is written by hand, everything else comes from the command table. */
 import { type Command, type OptionSpec, optionName } from "./command.ts";
-import { wrapWords } from "./text-width.ts";
+import { wrapWords } from "./output.ts";
 
 /** One line per command group, in the order in which a newcomer needs them. */
 const OVERVIEW: Readonly<Record<string, Readonly<Record<string, string>>>> = {

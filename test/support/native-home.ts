@@ -6,7 +6,7 @@ import { mkdirSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { createNativeIndex } from "../../src/claude/index/create-native-index.ts";
-import { parseFacts } from "../../src/claude/index/stored-scan.ts";
+import { parseFacts } from "../../src/claude/native/session-scan.ts";
 import type { NativeIndex } from "../../src/claude/index/native-index.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { claudeLayout } from "../../src/config/layout.ts";

@@ -26,10 +26,10 @@ import {
   type ArchiveReport,
   archiveNativeSessions,
   readCleanupPeriodDays,
+  restoreNativeSession,
 } from "./archive-sessions.ts";
 import { readPartLines } from "./archive-part.ts";
 import { readArchive, parseManifest } from "./catalogue.ts";
-import { restoreNativeSession } from "./restore.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 15);

@@ -9,7 +9,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import { readArchive } from "../archive/catalogue.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
 import type { IndexedSession, NativeIndex, RefreshOptions, RefreshReport } from "../index/native-index.ts";
-import { readRunningSessions } from "../native/running.ts";
+import { readRunningSessions } from "../native/layout.ts";
 import { type RegistryProblem, mergeRegistered, readRegistries } from "../registry/registry.ts";
 import { createRepoLocator, createRepoPathFinder } from "./repo-locator.ts";
 import type { Places } from "./repo-scope.ts";

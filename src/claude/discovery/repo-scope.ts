@@ -8,7 +8,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { findRepo } from "../../project/repo.ts";
 import type { IndexedPlace, NativeIndex } from "../index/native-index.ts";
-import { parseFacts } from "../index/stored-scan.ts";
+import { parseFacts } from "../native/session-scan.ts";
 import { projectFolderName } from "../native/layout.ts";
 import type { RepoLocator } from "./repo-locator.ts";
 

@@ -3,8 +3,8 @@ import type { ArchivedSession } from "../archive/catalogue.ts";
 import { isChatEntrypoint, sessionOrigin } from "../attribution.ts";
 import { type DiscoveredSession, countedCost, type ShownFacts } from "../discovered-session.ts";
 import type { IndexedSession } from "../index/native-index.ts";
-import type { RunningSession } from "../native/running.ts";
-import { noFacts, parseFacts } from "../index/stored-scan.ts";
+import type { RunningSession } from "../native/layout.ts";
+import { noFacts, parseFacts } from "../native/session-scan.ts";
 import type { RegisteredFacts } from "../registry/registry.ts";
 
 export interface SessionSources {

@@ -12,7 +12,7 @@ import type {
   UsageQuery,
   UsageRow,
 } from "./native-index.ts";
-import { type StoredScan, restoreScan } from "./stored-scan.ts";
+import { type StoredScan, restoreScan } from "../native/session-scan.ts";
 
 /** Rows are arrays: making thousands of objects would take as long as reading them. */
 type SessionRow = [

@@ -4,7 +4,7 @@
  * start while anything of this one is left.
  */
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import type { RunningSession } from "../native/running.ts";
+import type { RunningSession } from "../native/layout.ts";
 import type { SessionSelection } from "../selection/selection.ts";
 import { throwIfCancelled, timerDelay, watchForWriters } from "./leases.ts";
 import type { ClaudeEvent, ClaudeProcess, ClaudeTurn } from "./process/claude-process.ts";

@@ -9,7 +9,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Environment } from "../../config/layout.ts";
 import type { OutboundMessage, PermissionMode } from "../protocol/messages.ts";
-import type { RunningSession } from "../native/running.ts";
+import type { RunningSession } from "../native/layout.ts";
 import type { SaveSessionOptions } from "../registry/registry.ts";
 import type { RunStats, SessionCosts } from "../registry/run-stats.ts";
 import type { SessionSelection } from "../selection/selection.ts";

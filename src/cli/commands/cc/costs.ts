@@ -6,7 +6,7 @@ import { shortId } from "../../../base/ids.ts";
 import { type Flags, type Texts, parseSince } from "../../command.ts";
 import { printableLine } from "../../../base/text.ts";
 import { mostExpensiveFirst } from "../../../claude/index/session-rows.ts";
-import { parseFacts } from "../../../claude/index/stored-scan.ts";
+import { parseFacts } from "../../../claude/native/session-scan.ts";
 
 type CostsOptions = Flags<"json"> & Texts<"since"> & { by?: Grouping | undefined };
 

@@ -3,7 +3,7 @@ import { localTime } from "../../../base/clock.ts";
 import { shortId } from "../../../base/ids.ts";
 import { type DiscoveredSession, countedCost } from "../../../claude/discovered-session.ts";
 import type { IndexedSession, NativeIndex, TranscriptDetails, UsageRow } from "../../../claude/index/native-index.ts";
-import type { KeptDecision } from "../../../claude/registry/decisions.ts";
+import type { KeptDecision } from "../../../claude/registry/registry-file.ts";
 import { claudeLayout } from "../../../config/layout.ts";
 import { plural, printJson, formatBytes, formatTokens, printHanging, printStyled, style } from "../../output.ts";
 import { resumeCommand } from "./attach.ts";
