@@ -42,6 +42,8 @@ export interface ReservationRequest {
   parts: RunnerParts;
   relay: EventRelay;
   signal: AbortSignal;
+  /** What was decided already. Default: decide when the lane is free. */
+  selection?: SessionSelection | undefined;
   /** Called when the run has its place in the queue for the lane. Optional. */
   onArrived?: (() => void) | undefined;
 }
@@ -131,7 +133,7 @@ async function unlessChat({ parts }: Attempt, sessionId: string | undefined): Pr
 /** A plan is undefined when the run had to wait: then it decides again. */
 async function planInLane(attempt: Attempt): Promise<Plan> {
   for (;;) {
-    const selection = await chooseSession(attempt.parts, attempt.options, attempt.lane);
+    const selection = attempt.selection ?? (await chooseSession(attempt.parts, attempt.options, attempt.lane));
     const { action, sessionId } = selection;
     if (action === "fresh" || (action !== "queue" && sessionId === undefined))
       return await planFresh(attempt, selection);

@@ -75,7 +75,7 @@ async function act(side: ClaudeSide, choice: Picked): Promise<string | undefined
 const REFRESH_MS = 100;
 const FOUND = 200;
 
-/** Searches what was said. Opened at the first search; each search reads a little more of new transcripts. */
+/** Searches the content of sessions. Opened at the first search; each search reads a little more of new transcripts. */
 function createContentSearch() {
   const opening = lazy(async () => {
     const [{ openPersonSearch }, setup] = await Promise.all([import("../../compose/search.ts"), loadSetup()]);
