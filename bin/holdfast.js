@@ -22,15 +22,11 @@ if (major >= NEEDED) {
 }
 
 async function start() {
-  const [first, event, ...more] = process.argv.slice(2);
-  if (["--version", "-V", "-v"].includes(first)) {
-    process.stdout.write(`${require("../package.json").version}\n`);
-    return;
-  }
   if (!existsSync(path.join(root, "dist", "bin", "main.js"))) {
     fail("dist/ is missing: run `npm ci` or `npm run build` in the checkout first.");
     return;
   }
+  const [first, event, ...more] = process.argv.slice(2);
   // Claude Code waits for its hooks, so they skip the command table.
   if (first === "hook" && event !== undefined && !event.startsWith("-") && more.length === 0) {
     const { hook } = await import("../dist/bin/hook.js");

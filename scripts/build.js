@@ -37,8 +37,12 @@ const JOINED =
 // Chunks of files that are loaded together.
 const TOGETHER = [
   {
+    name: "start",
+    test: /\/dist\/(?:base\/(?:builtin|errors|package|text)|config\/choices|cli\/(?:command|commands|cc-commands|gateway-commands))\.js$/,
+  },
+  {
     name: "core",
-    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:command|output|context)\.js$/,
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:output|context)\.js$/,
   },
   {
     name: "sessions",

@@ -1,4 +1,5 @@
 /** Runs one command line and returns the exit code. Data goes to stdout, messages go to stderr. */
+import { packageVersion } from "../base/package.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
@@ -18,6 +19,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function dispatch(args: readonly string[]): Promise<void> {
   const [first, ...rest] = args;
+  if (first === "--version" || first === "-V" || first === "-v") return writeLine(packageVersion());
   if (first === undefined || first === "--help" || first === "-h") return await showHelp([]);
   if (first === "help") return await showHelp(rest);
   if (first === "__complete") return await (await import("./complete.ts")).complete(rest, COMMANDS);

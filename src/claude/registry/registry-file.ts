@@ -247,34 +247,18 @@ export function keptDecisions(document: RegistryDocument): KeptDecision[] {
 }
 
 function isKeptDecision(value: unknown): value is KeptDecision {
-  if (!isRecord(value)) return false;
-  const texts = [value["at"], value["sessionId"], value["task"]];
-  const suggested = value["suggested"];
-  return (
-    texts.every((text) => typeof text === "string") &&
-    isKeptSelection(value["selection"]) &&
-    (suggested === undefined || isKeptSelection(suggested))
-  );
+  if (!isRecord(value) || !isKeptSelection(value["selection"])) return false;
+  if (value["suggested"] !== undefined && !isKeptSelection(value["suggested"])) return false;
+  return [value["at"], value["sessionId"], value["task"]].every((text) => typeof text === "string");
 }
 
 function isKeptSelection(value: unknown): value is KeptSelection {
+  if (!isRecord(value) || typeof value["action"] !== "string" || typeof value["reason"] !== "string") return false;
+  const { candidates } = value;
   return (
-    isRecord(value) &&
-    typeof value["action"] === "string" &&
-    typeof value["reason"] === "string" &&
-    Array.isArray(value["candidates"]) &&
-    value["candidates"].every(isKeptCandidate)
+    Array.isArray(candidates) &&
+    candidates.every((one) => isRecord(one) && typeof one["score"] === "number" && typeof one["relevance"] === "number")
   );
-}
-
-function isKeptCandidate(value: unknown): value is KeptCandidate {
-  if (!isRecord(value)) return false;
-  const { sessionId, reason, score, relevance } = value;
-  return [sessionId, reason].every((text) => typeof text === "string") && isNumber(score) && isNumber(relevance);
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number";
 }
 
 /** Whether the selection, had it decided alone, would have used the same session. */

@@ -98,7 +98,6 @@ export type RunnerEvent =
   /** Another process writes the session of this run: its transcript may fork. */
   | { type: "second-writer"; pid: number; sessionId: string; text: string }
   | { type: "fallback"; sessionId: string; text: string }
-  | { type: "warning"; text: string }
   | { type: "ended"; result: ClaudeCodeResult }
   /** The reader was slow: this many events are missing. */
   | { type: "dropped"; count: number };

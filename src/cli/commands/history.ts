@@ -96,9 +96,12 @@ async function* readAll(path: string, report: Report): AsyncGenerator<Transcript
   addTo(report, { ...reading.report, end });
 }
 
+function toText(entry: TranscriptEntry): string {
+  return JSON.stringify(entryToJson(entry));
+}
+
 async function printHistoryJson({ key, entry, window }: FoundSession, path: string, shown: Shown): Promise<void> {
   const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path };
-  const toText = (shownEntry: TranscriptEntry): string => JSON.stringify(entryToJson(shownEntry));
   await writeJsonList(head, "entries", shown.entries, toText, (count) => {
     const { problems, problemCount } = shown.report;
     return { complete: shown.complete && !problems.some(isLoss), count, problems, problemCount };

@@ -237,8 +237,10 @@ async function runPicker(
     draw();
   };
   // An error is thrown after the screen is closed, where the person can read it.
-  terminal.onKey((text, raw) => guard(() => onKey(text, raw), reject));
-  terminal.onResize(() => guard(onResize, reject));
+  terminal.listen(
+    (text, raw) => guard(() => onKey(text, raw), reject),
+    () => guard(onResize, reject),
+  );
   draw();
   start();
   searchContent();
@@ -280,9 +282,10 @@ function searchText(session: DiscoveredSession): string {
 interface Terminal extends Disposable {
   size(): Size;
   draw(frame: Frame): void;
-  onKey(listener: (text: string | undefined, key: Key) => void): void;
-  onResize(listener: () => void): void;
+  listen(onKey: OnKey, onResize: () => void): void;
 }
+
+type OnKey = (text: string | undefined, key: Key) => void;
 
 const ESCAPE = "\u001b[";
 // Alternate screen, no line wrapping, bracketed paste.
@@ -298,10 +301,10 @@ const ESCAPE_MS = 60;
 function openTerminal(): Terminal {
   const { stdin, stdout } = process;
   let isOpen = true;
-  const keyListeners: ((text: string | undefined, key: Key) => void)[] = [];
-  const resizeListeners: (() => void)[] = [];
-  const onKeypress = (text: string | undefined, key: Key): void => keyListeners.forEach((listen) => listen(text, key));
-  const onResize = (): void => resizeListeners.forEach((listen) => listen());
+  let listener: OnKey | undefined;
+  let resized: (() => void) | undefined;
+  const onKeypress: OnKey = (text, key) => listener?.(text, key);
+  const onResize = (): void => resized?.();
   /** The terminal is gone. */
   const onEnd = (): void => onKeypress(undefined, { name: "escape" });
   /** After a stop (Ctrl-Z) the shell has changed the terminal. */
@@ -349,8 +352,10 @@ function openTerminal(): Terminal {
       const place = `${ESCAPE}${cursor.row + 1};${cursor.column + 1}H`;
       stdout.write(`${BEGIN_FRAME}${ESCAPE}?25l${ESCAPE}H${body}${place}${ESCAPE}?25h${END_FRAME}`);
     },
-    onKey: (listener) => void keyListeners.push(listener),
-    onResize: (listener) => void resizeListeners.push(listener),
+    listen: (onKey, whenResized) => {
+      listener = onKey;
+      resized = whenResized;
+    },
     [Symbol.dispose]: close,
   };
 }

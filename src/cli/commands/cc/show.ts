@@ -91,9 +91,11 @@ async function* shownMessages(
   yield* last;
 }
 
+function toText({ at, ...message }: NativeMessage): string {
+  return JSON.stringify(redactValue({ ...message, at: at === undefined ? undefined : new Date(at).toISOString() }));
+}
+
 async function printMessages({ sessionId }: DiscoveredSession, path: string, options: ShowOptions): Promise<void> {
-  const toText = ({ at, ...message }: NativeMessage): string =>
-    JSON.stringify(redactValue({ ...message, at: at === undefined ? undefined : new Date(at).toISOString() }));
   const head = { schema: 1, sessionId, path };
   await writeJsonList(head, "messages", shownMessages(path, options), toText, (count) => ({ count }));
 }
