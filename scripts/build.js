@@ -46,7 +46,7 @@ const TOGETHER = [
   },
   {
     name: "sessions",
-    test: /\/dist\/(?:store\/(?:change-feed|create-store|operations|pending|queues|rows|session-entry|store-errors|store-rules|sqlite\/(?!sqlite-thread)[a-z-]+)|transcript\/(?:messages|migrations|paths|reader|scan)|session\/(?:agent-handle|find-session|title)|base\/sqlite|cli\/commands\/sessions-(?:list|show))\.js$/,
+    test: /\/dist\/(?:store\/(?:change-feed|create-store|operations|pending|queues|rows|session-entry|store-errors|store-rules|sqlite\/(?!sqlite-thread)[a-z-]+)|transcript\/(?:messages|migrations|paths|reader|scan)|session\/(?:agent-handle|find-session|title)|base\/sqlite|cli\/commands\/sessions-list)\.js$/,
   },
   {
     name: "native-sessions",

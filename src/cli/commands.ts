@@ -39,7 +39,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "show everything about one session: entry, windows, lease",
     options: SESSION_COMMAND,
     run: async ([session = ""], options) =>
-      await (await import("./commands/sessions-show.ts")).showSession(session, options),
+      await (await import("./commands/sessions-list.ts")).showSession(session, options),
   }),
   changes("sessions patch <session> [field=value...]", {
     summary: "set fields, e.g. label=work sendPolicy=deny thinkingLevel=high",

@@ -12,7 +12,7 @@ export async function main(args: readonly string[]): Promise<number> {
     await dispatch(args);
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    const { reportFailure } = await import("./failure.ts");
+    const { reportFailure } = await import("./help.ts");
     return reportFailure(error, { json: args.includes("--json") });
   }
 }
@@ -64,7 +64,7 @@ async function showHelp(topic: readonly string[]): Promise<void> {
 }
 
 async function refuse(args: readonly string[]): Promise<never> {
-  const { unknownCommand } = await import("./failure.ts");
+  const { unknownCommand } = await import("./help.ts");
   throw unknownCommand(args, COMMANDS);
 }
 
