@@ -37,12 +37,20 @@ const JOINED =
 // Chunks of files that are loaded together.
 const TOGETHER = [
   {
+    name: "start",
+    test: /\/dist\/(?:base\/(?:builtin|errors|package|text)|config\/choices|cli\/(?:command|commands|cc-commands|gateway-commands))\.js$/,
+  },
+  {
     name: "core",
-    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:command|output|text-width|context)\.js$/,
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:output|context)\.js$/,
+  },
+  {
+    name: "sessions",
+    test: /\/dist\/(?:store\/(?:change-feed|create-store|operations|pending|queues|rows|session-entry|store-errors|store-rules|sqlite\/(?!sqlite-thread)[a-z-]+)|transcript\/(?:messages|migrations|paths|reader|scan)|session\/(?:agent-handle|find-session|title)|base\/sqlite|cli\/commands\/sessions-list)\.js$/,
   },
   {
     name: "native-sessions",
-    test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/(?:registry|decisions)|archive\/catalogue|native\/(?:layout|running|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
+    test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/registry|archive\/catalogue|native\/(?:layout|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
   },
 ];
 

@@ -4,7 +4,7 @@ import type { DiscoveredSession } from "./discovered-session.ts";
 import type { DiscoverOptions, Discovery, DiscoveryTexts } from "./discovery/discover.ts";
 import type { NativeIndex } from "./index/native-index.ts";
 import type { ProjectStatus } from "./project-status.ts";
-import type { KeptDecision } from "./registry/decisions.ts";
+import type { KeptDecision } from "./registry/registry-file.ts";
 import type { LiveSession } from "./runner/runner-contract.ts";
 import type { ClaudeRunner } from "./runner/runner.ts";
 import type { SelectOptions, SessionSelection } from "./selection/selection.ts";

@@ -1,214 +1,160 @@
 /** The commands for Claude Code's sessions, hand-offs and hooks. Each loads its code when it runs. */
-import { type Command, type OptionSpecs, defineCommand, AGENT, JSON_OUTPUT } from "./command.ts";
+import { type Command, AGENT, JSON_OUTPUT, amount, changes, choice, count, flag, reads, text } from "./command.ts";
 
-const COMMON = { ...JSON_OUTPUT, ...AGENT } as const satisfies OptionSpecs;
+const COMMON = { ...JSON_OUTPUT, ...AGENT };
 
 const REPO = {
-  repo: { type: "text", value: "path", description: "the repo (default: the one of the current folder)" },
-} as const satisfies OptionSpecs;
+  repo: text("path", "the repo (default: the one of the current folder)"),
+};
 
 /** What decides between resuming a session and starting a new one. */
 const SELECTION = {
   ...REPO,
-  from: {
-    type: "text",
-    value: "whose",
-    choices: ["own", "all"],
-    description: "sessions that a task may resume: own (the agent's) or all (yours too; the default)",
-  },
-  label: { type: "text", value: "name", description: "name of a separate work stream in this repo" },
-} as const satisfies OptionSpecs;
+  from: choice(
+    "whose",
+    ["own", "all"],
+    "sessions that a task may resume: own (the agent's) or all (yours too; the default)",
+  ),
+  label: text("name", "name of a separate work stream in this repo"),
+};
 
 const LIST = {
   ...JSON_OUTPUT,
   ...REPO,
-  all: { type: "flag", description: "sessions of every repo" },
-  running: { type: "flag", description: "only running sessions" },
-  agent: { type: "text", value: "id", description: "only sessions of this agent" },
-  since: { type: "text", value: "time", description: "only sessions used since this time, e.g. 2d, 12h or 2026-11-15" },
-  limit: { type: "count", value: "n", description: "maximum number of sessions (default: 50; with --json: all)" },
-} as const satisfies OptionSpecs;
+  all: flag("sessions of every repo"),
+  running: flag("only running sessions"),
+  agent: text("id", "only sessions of this agent"),
+  since: text("time", "only sessions used since this time, e.g. 2d, 12h or 2026-11-15"),
+  limit: count("n", "maximum number of sessions (default: 50; with --json: all)"),
+};
 
 const RUN = {
   ...COMMON,
   ...SELECTION,
-  model: { type: "text", value: "name", description: "the model (default: as configured)" },
-  permissionMode: {
-    type: "text",
-    value: "mode",
-    choices: ["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto"],
-    description: "what Claude Code may do without asking",
-  },
-  maxBudgetUsd: { type: "amount", value: "dollars", description: "cost limit of this run" },
-  maxTurns: { type: "count", value: "n", description: "limit of model calls" },
-  timeout: { type: "amount", value: "minutes", description: "time limit (default: as configured)" },
-  resume: { type: "text", value: "id", description: "continue this session" },
-  fork: { type: "text", value: "id", description: "continue a copy of this session" },
-  fresh: { type: "flag", description: "start a new session" },
-  onRunning: {
-    type: "text",
-    value: "what",
-    choices: ["queue", "fork", "refuse"],
-    description: "what to do when the repo is in use: queue, fork or refuse",
-  },
-  persistent: {
-    type: "flag",
-    description: "keep the session open for follow-ups (`cc send`) until idle or interrupted",
-  },
-  noHandoff: { type: "flag", description: "do not give a new session the hand-off of the previous one" },
-} as const satisfies OptionSpecs;
+  model: text("name", "the model (default: as configured)"),
+  permissionMode: choice(
+    "mode",
+    ["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto"],
+    "what Claude Code may do without asking",
+  ),
+  maxBudgetUsd: amount("dollars", "cost limit of this run"),
+  maxTurns: count("n", "limit of model calls"),
+  timeout: amount("minutes", "time limit (default: as configured)"),
+  resume: text("id", "continue this session"),
+  fork: text("id", "continue a copy of this session"),
+  fresh: flag("start a new session"),
+  onRunning: choice("what", ["queue", "fork", "refuse"], "what to do when the repo is in use: queue, fork or refuse"),
+  persistent: flag("keep the session open for follow-ups (`cc send`) until idle or interrupted"),
+  noHandoff: flag("do not give a new session the hand-off of the previous one"),
+};
 
 export const CC_COMMANDS: readonly Command[] = [
-  defineCommand({
-    name: "cc",
-    onlyReads: true,
+  reads("cc", {
     summary: "pick a Claude Code session and resume it; without a terminal, list them",
     options: LIST,
     run: async (_, options) => await (await import("./picker/pick.ts")).pickSession(options),
   }),
-  defineCommand({
-    name: "cc list",
-    onlyReads: true,
+  reads("cc list", {
     summary: "list Claude Code sessions, running ones first, then the newest",
     options: LIST,
     run: async (_, options) => await (await import("./commands/cc/list.ts")).listNative(options),
   }),
-  defineCommand({
-    name: "cc info",
-    onlyReads: true,
-    arguments: ["<id>"],
+  reads("cc info <id>", {
     summary: "show one session: files, costs, compactions, forks, process",
     options: COMMON,
     run: async ([id = ""], options) => await (await import("./commands/cc/info.ts")).showNative(id, options),
   }),
-  defineCommand({
-    name: "cc show",
-    onlyReads: true,
-    arguments: ["<id>"],
+  reads("cc show <id>", {
     summary: "read the conversation of one session, secrets redacted",
     options: {
       ...COMMON,
-      limit: { type: "count", value: "n", description: "how many messages from the end (default: 50)" },
-      all: { type: "flag", description: "all messages and tool output" },
+      limit: count("n", "how many messages from the end (default: 50)"),
+      all: flag("all messages and tool output"),
     },
     run: async ([id = ""], options) => await (await import("./commands/cc/show.ts")).showNativeSession(id, options),
   }),
-  defineCommand({
-    name: "cc export",
-    onlyReads: true,
-    arguments: ["<id>"],
+  reads("cc export <id>", {
     summary: "write the conversation of one session to a file or stdout, secrets redacted",
     options: {
       ...AGENT,
-      format: { type: "text", choices: ["md", "html", "jsonl"], description: "md, html or jsonl (default: md)" },
-      output: { type: "text", value: "file", description: "write to this file" },
+      format: choice("format", ["md", "html", "jsonl"], "md, html or jsonl (default: md)"),
+      output: text("file", "write to this file"),
     },
     run: async ([id = ""], options) => await (await import("./commands/cc/show.ts")).exportNativeSession(id, options),
   }),
-  defineCommand({
-    name: "cc status",
-    onlyReads: true,
-    arguments: ["[repo]"],
+  reads("cc status [repo]", {
     summary: "show the state of a project: git, GitHub, sessions, documents",
     options: COMMON,
     run: async ([repo], options) => await (await import("./commands/cc/status.ts")).showStatus(repo, options),
   }),
-  defineCommand({
-    name: "cc select",
-    onlyReads: true,
-    arguments: ["<task>"],
+  reads("cc select <task>", {
     summary: "show which session fits a task, and why; starts nothing",
     options: {
       ...COMMON,
       ...SELECTION,
-      limit: { type: "count", value: "n", description: "how many candidates to show (default: 10)" },
+      limit: count("n", "how many candidates to show (default: 10)"),
     },
     run: async ([task = ""], options) => await (await import("./commands/cc/select.ts")).explainChoice(task, options),
   }),
-  defineCommand({
-    name: "cc eval",
-    onlyReads: true,
-    arguments: ["[file]"],
+  reads("cc eval [file]", {
     summary: "measure how often selection is right on labelled cases or on your own decisions",
     options: {
       ...COMMON,
-      history: { type: "flag", description: "the recorded decisions in place of a file" },
-      wrong: { type: "flag", description: "also list the cases that were decided wrong" },
+      history: flag("the recorded decisions in place of a file"),
+      wrong: flag("also list the cases that were decided wrong"),
     },
     run: async ([file], options) => await (await import("./commands/cc/select.ts")).evaluate(file, options),
   }),
-  defineCommand({
-    name: "cc run",
-    arguments: ["<task>"],
+  changes("cc run <task>", {
     summary: "give Claude Code a task, in the session that fits it or in a new one",
     options: RUN,
     run: async ([task = ""], options) => await (await import("./commands/cc/run.ts")).runTask(task, options),
   }),
-  defineCommand({
-    name: "cc send",
-    arguments: ["<id>", "<text>"],
+  changes("cc send <id> <text>", {
     summary: "send a follow-up to a session that `cc run --persistent` keeps open",
     options: COMMON,
     run: async ([id = "", text = ""], options) =>
       await (await import("./commands/cc/run.ts")).sendText(id, text, options),
   }),
-  defineCommand({
-    name: "cc attach",
-    arguments: ["<id>"],
+  changes("cc attach <id>", {
     summary: "open a session in this terminal, as its only writer",
     options: {
       ...AGENT,
-      fork: { type: "flag", description: "open a copy and leave the session as it is" },
-      chat: { type: "flag", description: "open a chat's session itself; the agent sees what you write" },
+      fork: flag("open a copy and leave the session as it is"),
+      chat: flag("open a chat's session itself; the agent sees what you write"),
     },
     run: async ([id = ""], options) => await (await import("./commands/cc/attach.ts")).attach(id, options),
   }),
-  defineCommand({
-    name: "cc kill",
-    arguments: ["<id>"],
+  changes("cc kill <id>", {
     summary: "end the process of a session",
     options: {
       ...COMMON,
-      force: { type: "flag", isRisky: true, description: "also end a `claude` that Holdfast did not start" },
+      force: { ...flag("also end a `claude` that Holdfast did not start"), isRisky: true },
     },
     run: async ([id = ""], options) => await (await import("./commands/cc/run.ts")).kill(id, options),
   }),
-  defineCommand({
-    name: "cc costs",
-    onlyReads: true,
+  reads("cc costs", {
     summary: "show tokens and costs of every session, each message counted once",
     options: {
       ...JSON_OUTPUT,
-      by: {
-        type: "text",
-        value: "what",
-        choices: ["day", "repo", "model", "session"],
-        description: "day, repo, model or session (default: day)",
-      },
-      since: { type: "text", value: "time", description: "only whole days since this time, e.g. 30d or 2026-11-01" },
+      by: choice("what", ["day", "repo", "model", "session"], "day, repo, model or session (default: day)"),
+      since: text("time", "only whole days since this time, e.g. 30d or 2026-11-01"),
     },
     run: async (_, options) => await (await import("./commands/cc/costs.ts")).showCosts(options),
   }),
-  defineCommand({
-    name: "cc archive",
+  changes("cc archive", {
     summary: "copy transcripts that Claude Code is about to delete",
     options: {
       ...COMMON,
-      dryRun: { type: "flag", description: "only show what would be copied" },
-      days: {
-        type: "count",
-        value: "n",
-        description: "copy sessions that would be deleted within this many days (default: 7)",
-      },
-      redact: { type: "flag", description: "replace secrets in the copies" },
-      restore: { type: "text", value: "id", description: "write an archived session to a folder" },
-      to: { type: "text", value: "folder", description: "the folder for --restore" },
+      dryRun: flag("only show what would be copied"),
+      days: count("n", "copy sessions that would be deleted within this many days (default: 7)"),
+      redact: flag("replace secrets in the copies"),
+      restore: text("id", "write an archived session to a folder"),
+      to: text("folder", "the folder for --restore"),
     },
     run: async (_, options) => await (await import("./commands/cc/archive.ts")).archive(options),
   }),
-  defineCommand({
-    name: "cc watch",
-    onlyReads: true,
+  reads("cc watch", {
     summary: "show the list and keep it up to date",
     options: LIST,
     run: async (_, options) => await (await import("./commands/cc/watch.ts")).watchSessions(options),
@@ -216,48 +162,36 @@ export const CC_COMMANDS: readonly Command[] = [
 ];
 
 function session(fallback: string) {
-  return {
-    session: {
-      type: "text",
-      description: `key, label or id, also of a Claude Code session (default: ${fallback})`,
-    },
-  } as const satisfies OptionSpecs;
+  return { session: text("session", `key, label or id, also of a Claude Code session (default: ${fallback})`) };
 }
 
 export const HANDOFF_COMMANDS: readonly Command[] = [
-  defineCommand({
-    name: "handoff show",
-    onlyReads: true,
+  reads("handoff show", {
     summary: "show a hand-off as Markdown",
     options: { ...COMMON, ...session("the one with the newest hand-off") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).showHandoff(options),
   }),
-  defineCommand({
-    name: "handoff capture",
+  changes("handoff capture", {
     summary: "capture a hand-off now from the transcript, also of an ended Claude Code session",
     options: { ...COMMON, ...session("the one used last") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).captureHandoff(options),
   }),
-  defineCommand({
-    name: "handoff clear",
+  changes("handoff clear", {
     summary: "delete a hand-off; the transcript stays",
     options: { ...COMMON, ...session("the one with the newest hand-off") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).clearHandoff(options),
   }),
-  defineCommand({
-    name: "handoff list",
-    onlyReads: true,
+  reads("handoff list", {
     summary: "list hand-offs, newest first",
     options: {
       ...JSON_OUTPUT,
       ...AGENT,
-      project: { type: "text", value: "name", description: "only hand-offs of this project" },
-      limit: { type: "count", value: "n", description: "maximum number of hand-offs (default: 50)" },
+      project: text("name", "only hand-offs of this project"),
+      limit: count("n", "maximum number of hand-offs (default: 50)"),
     },
     run: async (_, options) => await (await import("./commands/handoff.ts")).listHandoffs(options),
   }),
-  defineCommand({
-    name: "handoff resume",
+  changes("handoff resume", {
     summary: "give a hand-off to the next turn again; an expired one if you name its session",
     options: { ...COMMON, ...session("the one with the newest hand-off") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).resumeHandoff(options),
@@ -266,47 +200,33 @@ export const HANDOFF_COMMANDS: readonly Command[] = [
 
 const HOOKS = {
   ...JSON_OUTPUT,
-  agent: {
-    type: "text",
-    value: "id",
-    description: "the agent whose workspace is searched (default: the configured one)",
-  },
-} as const satisfies OptionSpecs;
+  agent: text("id", "the agent whose workspace is searched (default: the configured one)"),
+};
 
 export const HOOK_COMMANDS: readonly Command[] = [
-  defineCommand({
-    name: "hooks list",
-    onlyReads: true,
+  reads("hooks list", {
     summary: "list hooks and their state",
     options: HOOKS,
     run: async (_, options) => await (await import("./commands/hooks.ts")).listHooks(options),
   }),
-  defineCommand({
-    name: "hooks enable",
-    arguments: ["<name>"],
+  changes("hooks enable <name>", {
     summary: "turn a hook on; a workspace hook is pinned to its current files",
     options: {
       ...HOOKS,
-      source: {
-        type: "text",
-        value: "where",
-        choices: ["bundled", "home", "workspace"],
-        description: "bundled, home or workspace, if several hooks have this name",
-      },
+      source: choice(
+        "where",
+        ["bundled", "home", "workspace"],
+        "bundled, home or workspace, if several hooks have this name",
+      ),
     },
     run: async ([name = ""], options) => await (await import("./commands/hooks.ts")).enableHook(name, options),
   }),
-  defineCommand({
-    name: "hooks disable",
-    arguments: ["<name>"],
+  changes("hooks disable <name>", {
     summary: "turn a hook off",
     options: HOOKS,
     run: async ([name = ""], options) => await (await import("./commands/hooks.ts")).disableHook(name, options),
   }),
-  defineCommand({
-    name: "hooks check",
-    onlyReads: true,
-    arguments: ["[name]"],
+  reads("hooks check [name]", {
     summary: "check that hooks can run; exit code 5 if one cannot",
     options: HOOKS,
     run: async ([name], options) => await (await import("./commands/hooks.ts")).checkHook(name, options),
@@ -315,20 +235,16 @@ export const HOOK_COMMANDS: readonly Command[] = [
 
 const PLACE = {
   ...JSON_OUTPUT,
-  project: { type: "flag", description: "use .claude/settings.json of this repo (default: your own settings)" },
-} as const satisfies OptionSpecs;
+  project: flag("use .claude/settings.json of this repo (default: your own settings)"),
+};
 
 export const CLAUDE_HOOK_COMMANDS: readonly Command[] = [
-  defineCommand({
-    name: "hooks install",
-    arguments: ["<program>"],
+  changes("hooks install <program>", {
     summary: "make claude-code call Holdfast when sessions start, compact and end",
     options: PLACE,
     run: async ([program = ""], options) => await (await import("./commands/hooks.ts")).install(program, options),
   }),
-  defineCommand({
-    name: "hooks uninstall",
-    arguments: ["<program>"],
+  changes("hooks uninstall <program>", {
     summary: "remove these hooks from the settings of claude-code",
     options: PLACE,
     run: async ([program = ""], options) => await (await import("./commands/hooks.ts")).uninstall(program, options),

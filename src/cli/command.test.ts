@@ -1,19 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { defineCommand, parseAmount, parseChoice, parseSince } from "./command.ts";
+import { changes, flag, list, parseAmount, parseChoice, parseSince, text } from "./command.ts";
 import { commandHelp } from "./help.ts";
 
 async function parse(...line: string[]) {
   let seen: unknown;
-  const command = defineCommand({
-    name: "send",
-    arguments: ["[more...]"],
+  const command = changes("send [more...]", {
     summary: "send something",
     options: {
-      target: { type: "text", short: "t", value: "whom", description: "to whom" },
-      media: { type: "list", description: "files" },
-      replyTo: { type: "text", description: "the message to reply to" },
-      json: { type: "flag", description: "print JSON" },
-      force: { type: "flag", isRisky: true, description: "whatever happens" },
+      target: { ...text("whom", "to whom"), short: "t" },
+      media: list("media", "files"),
+      replyTo: text("replyTo", "the message to reply to"),
+      json: flag("print JSON"),
+      force: { ...flag("whatever happens"), isRisky: true },
     },
     run: async (given, options) => {
       seen = { given, ...options };

@@ -23,10 +23,8 @@ export interface Command {
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 export interface OptionSpec {
-  /** `count` is a whole number above 0, `amount` any number above 0. */
   type: "flag" | "text" | "count" | "amount" | "list";
   description: string;
-  /** Name of the value in the help. Default: the name of the option. */
   value?: string | undefined;
   /** One letter: `-m` for `--message`. */
   short?: string | undefined;
@@ -46,34 +44,51 @@ type ValueOf<Spec extends OptionSpec> = Spec extends { choices: readonly (infer 
   ? Choice
   : { flag: true; text: string; count: number; amount: number; list: string[] }[Spec["type"]];
 
-export const JSON_OUTPUT = { json: { type: "flag", description: "print JSON" } } as const satisfies OptionSpecs;
+/** `value` is the name of the option's value in the help. */
+export const flag = (description: string) => ({ type: "flag", description }) as const;
+export const text = (value: string, description: string) => ({ type: "text", value, description }) as const;
+/** A whole number above 0. */
+export const count = (value: string, description: string) => ({ type: "count", value, description }) as const;
+/** Any number above 0. */
+export const amount = (value: string, description: string) => ({ type: "amount", value, description }) as const;
+/** May be repeated. */
+export const list = (value: string, description: string) => ({ type: "list", value, description }) as const;
 
-export const AGENT = {
-  agent: { type: "text", value: "id", description: "the agent (default: the configured one)" },
-} as const satisfies OptionSpecs;
+export function choice<const Choice extends string>(value: string, choices: readonly Choice[], description: string) {
+  return { type: "text", value, choices, description } as const;
+}
 
-export function defineCommand<const Specs extends OptionSpecs>(command: {
-  name: string;
-  arguments?: readonly string[] | undefined;
+export const JSON_OUTPUT = { json: flag("print JSON") };
+export const AGENT = { agent: text("id", "the agent (default: the configured one)") };
+
+interface Definition<Specs extends OptionSpecs> {
   summary: string;
   options?: Specs | undefined;
-  onlyReads?: boolean | undefined;
   /** `-word` is an argument, not an option. Default: false. */
   takesMinusWords?: boolean | undefined;
   run: (given: readonly string[], options: Given<Specs>) => Promise<void>;
-}): Command {
-  const { name, arguments: args = [], summary, options = {}, onlyReads = false } = command;
+}
+
+/** A command that changes nothing. `usage` is its name and its arguments: `sessions show <session>`. */
+export function reads<Specs extends OptionSpecs>(usage: string, definition: Definition<Specs>): Command {
+  return { ...changes(usage, definition), onlyReads: true };
+}
+
+export function changes<Specs extends OptionSpecs>(usage: string, definition: Definition<Specs>): Command {
+  const { summary, options = {} as Specs, takesMinusWords, run } = definition;
+  const words = usage.split(" ");
+  const args = words.filter((word) => /^[<[]/.test(word));
+  const name = words.slice(0, words.length - args.length).join(" ");
   return {
     name,
     arguments: args,
     summary,
     options,
-    onlyReads,
+    onlyReads: false,
     run: async (line) => {
-      const words = command.takesMinusWords === true ? minusWordsLast(line, options) : line;
-      const { positionals, values } = parseLine(name, words, options);
+      const { positionals, values } = parseLine(name, takesMinusWords ? minusWordsLast(line, options) : line, options);
       checkArguments(name, args, positionals);
-      await command.run(positionals, toGiven(options, values) as Given<Specs>);
+      await run(positionals, toGiven(options, values) as Given<Specs>);
     },
   };
 }

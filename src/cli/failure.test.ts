@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "./commands.ts";
-import { unknownCommand } from "./failure.ts";
+import { unknownCommand } from "./help.ts";
 
 const hint = (...args: string[]): string => unknownCommand(args, COMMANDS).hint ?? "";
 

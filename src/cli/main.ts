@@ -12,7 +12,7 @@ export async function main(args: readonly string[]): Promise<number> {
     await dispatch(args);
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    const { reportFailure } = await import("./failure.ts");
+    const { reportFailure } = await import("./help.ts");
     return reportFailure(error, { json: args.includes("--json") });
   }
 }
@@ -22,7 +22,7 @@ async function dispatch(args: readonly string[]): Promise<void> {
   if (first === "--version" || first === "-V" || first === "-v") return writeLine(packageVersion());
   if (first === undefined || first === "--help" || first === "-h") return await showHelp([]);
   if (first === "help") return await showHelp(rest);
-  if (first === "__complete") return await (await import("./completion/complete.ts")).complete(rest);
+  if (first === "__complete") return await (await import("./complete.ts")).complete(rest, COMMANDS);
   if (first === "__hook-work") return await (await import("./commands/hook-work.ts")).hookWork(rest[0] ?? "");
 
   // `cc help run` means `help cc run`.
@@ -64,7 +64,7 @@ async function showHelp(topic: readonly string[]): Promise<void> {
 }
 
 async function refuse(args: readonly string[]): Promise<never> {
-  const { unknownCommand } = await import("./failure.ts");
+  const { unknownCommand } = await import("./help.ts");
   throw unknownCommand(args, COMMANDS);
 }
 

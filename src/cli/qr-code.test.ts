@@ -1,6 +1,6 @@
 import { create } from "qrcode";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { renderQrCode } from "./qr-code.ts";
+import { renderQrCode } from "./channel-view.ts";
 
 const TEXT = `2@${"aB3+/".repeat(28)},${"xYz9".repeat(11)},1`;
 

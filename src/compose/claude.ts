@@ -13,8 +13,7 @@ import type { ClaudeDecision, ClaudeSide, DiscoverChoice, SelectChoice } from ".
 import { type DiscoveredSession, countedCost } from "../claude/discovered-session.ts";
 import type { DiscoverOptions } from "../claude/discovery/discover.ts";
 import type { NativeIndex } from "../claude/index/native-index.ts";
-import { resolveClaudeHome } from "../claude/native/layout.ts";
-import type { RunningSession } from "../claude/native/running.ts";
+import { resolveClaudeHome, type RunningSession } from "../claude/native/layout.ts";
 import type { ProjectStatus } from "../claude/project-status.ts";
 import type { SessionCosts } from "../claude/registry/run-stats.ts";
 import type { ClaudeRunner } from "../claude/runner/runner.ts";
@@ -68,7 +67,7 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
     agentId,
   });
   const readRunning = async (): Promise<RunningSession[]> => {
-    const { readRunningSessions } = await import("../claude/native/running.ts");
+    const { readRunningSessions } = await import("../claude/native/layout.ts");
     return await readRunningSessions(claudeHome);
   };
   /** The registries know most chats; older ones are only in the session stores. */

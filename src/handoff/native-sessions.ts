@@ -15,8 +15,8 @@ import {
   projectFolderName,
   projectsFolder,
   listProjectTranscripts,
+  readRunningSessions,
 } from "../claude/native/layout.ts";
-import { readRunningSessions } from "../claude/native/running.ts";
 import type { CaptureTarget } from "./handoff.ts";
 import { repoPlace } from "./ready-offers.ts";
 

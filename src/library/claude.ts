@@ -18,7 +18,7 @@ import type { SessionSelectionConfig } from "../config/claude-code.ts";
 
 export type { DiscoveredSession } from "../claude/discovered-session.ts";
 export { markTask, readMarker } from "../claude/attribution.ts";
-export { parseJsonlHeader, repoPathToSlug } from "../claude/discovery/jsonl-header.ts";
+export { parseJsonlHeader, repoPathToSlug } from "../claude/native/scan-file.ts";
 export { peekSessionHistory } from "../claude/history-peek.ts";
 export { type ProjectStatus, renderProjectStatus } from "../claude/project-status.ts";
 export { parseOutboundMessage } from "../claude/protocol/messages.ts";

@@ -24,7 +24,7 @@ export interface McpParts {
   claude: BridgeClaude;
   /** Undefined: the agent has no store yet, and `create` is false. */
   openAgent(options: { create: boolean }): Promise<AgentHandle | undefined>;
-  /** The default agent stores those of Claude Code for all. Undefined: turned off, or the agent has no store yet. */
+  /** The default agent keeps the hand-offs of Claude Code sessions for all agents. Undefined: turned off, or no store yet. */
   openHandoff(whose: "agent" | "claude-code"): Promise<HandoffPlace | undefined>;
   openSearchIndex(): Promise<SearchIndex>;
   /** The files that the agent may search. `archived` are session ids. */

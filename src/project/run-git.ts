@@ -50,8 +50,7 @@ export async function runCommand(
       env: options.env,
       stdio: ["ignore", "pipe", "pipe"],
       // In a process group of its own, so that its children can be killed with it.
-      detached: process.platform !== "win32",
-      windowsHide: true,
+      detached: true,
     });
   } catch (error) {
     return failed("not-started", errorMessage(error));
@@ -60,10 +59,9 @@ export async function runCommand(
 }
 
 export async function findProgram(program: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const name = process.platform === "win32" ? `${program}.exe` : program;
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
     if (!isAbsolute(folder)) continue;
-    const path = join(folder, name);
+    const path = join(folder, program);
     if (await isExecutable(path)) return path;
   }
   return undefined;
@@ -145,8 +143,7 @@ function unref(child: ChildProcess, timer: NodeJS.Timeout): void {
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
-    if (process.platform === "win32") child.kill("SIGKILL");
-    else process.kill(-child.pid, "SIGKILL");
+    process.kill(-child.pid, "SIGKILL");
   } catch {
     // It has already ended.
   }

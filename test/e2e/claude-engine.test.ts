@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { readRunningSessions } from "../../src/claude/native/running.ts";
+import { readRunningSessions } from "../../src/claude/native/layout.ts";
 import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { createClaudeCodeEngine } from "../../src/engine/claude-code/claude-code.ts";

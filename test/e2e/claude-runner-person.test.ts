@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { readRunningSessions } from "../../src/claude/native/running.ts";
+import { readRunningSessions } from "../../src/claude/native/layout.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
 import { type RunnerHome, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";

@@ -6,6 +6,7 @@ import { mkdirSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { createNativeIndex } from "../../src/claude/index/create-native-index.ts";
+import { parseFacts } from "../../src/claude/native/session-scan.ts";
 import type { NativeIndex } from "../../src/claude/index/native-index.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { claudeLayout } from "../../src/config/layout.ts";
@@ -131,6 +132,11 @@ export async function createIndexHome(threads = 0) {
     claudeHome,
     path,
     index: () => index,
+    /** Everything that the index knows about a session. */
+    facts: (sessionId: string) => {
+      const session = index.get(sessionId);
+      return session && { ...session, ...parseFacts(session.shown), ...index.details(sessionId) };
+    },
     reopen: () => {
       index.close();
       index = createNativeIndex({ path, claudeHome, threads });

@@ -10,7 +10,7 @@ import { join, sep } from "node:path";
 import { randomIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { markTask } from "../../src/claude/attribution.ts";
-import { readRunningSessions } from "../../src/claude/native/running.ts";
+import { readRunningSessions } from "../../src/claude/native/layout.ts";
 import { listAllSessions, resolveSession, saveSession } from "../../src/claude/registry/registry.ts";
 import { readSessionCosts, updateSessionStats } from "../../src/claude/registry/run-stats.ts";
 import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";

@@ -1,30 +1,38 @@
 /**
- * Copies transcripts that Claude Code is about to delete. Claude Code's folder is only read. Invariants:
+ * Copies transcripts that Claude Code is about to delete, and restores copies. Claude Code's folder is only read. Invariants:
  * - Copies are complete and on disk before the manifest that names them. A run that dies leaves the old copy or the new
  *   one, and the next run removes its leftovers.
  * - Copying needs no lock, so two runs may overlap. Taking over a copy needs the lock, and the newer copy wins.
  * - A copy never loses content of an earlier one: deleted files stay archived, and a shorter transcript does not replace
  *   a longer copy.
  * - Redaction covers the whole session, also files whose originals are gone.
+ * - A copy is restored into a folder that the person chooses, never into Claude Code's own: only the person can decide
+ *   whether an old session should be there again.
  */
 import type { Stats } from "node:fs";
-import { lstat, rename, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { lstat, rename, unlink, open, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { errorMessage, fileError } from "../../base/errors.ts";
+import { errorMessage, fileError, HoldfastError } from "../../base/errors.ts";
 import {
   ensurePrivateFolder,
   readFolderIfPresent,
   syncFolder,
   temporaryNameOwner,
   writeFileDurable,
+  PRIVATE_FILE,
+  fileExists,
+  replaceFile,
+  temporaryPath,
+  isInside,
 } from "../../base/files.ts";
+import type { JsonRecord } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import { currentProcess, processState } from "../../base/processes.ts";
 import { redactValue } from "../../base/redact.ts";
 import { claudeLayout } from "../../config/layout.ts";
-import type { IndexedSession, NativeIndex } from "../index/native-index.ts";
+import type { NativeIndex } from "../index/native-index.ts";
 import {
   type NativeTranscript,
   listFolder,
@@ -32,9 +40,18 @@ import {
   listTranscripts,
   openNativeFile,
   settingsFile,
+  projectsFolder,
 } from "../native/layout.ts";
 import { createObjectSkimmer } from "../native/object-skimmer.ts";
-import { type PartCopy, copyPart, redactPart } from "./archive-part.ts";
+import {
+  type PartCopy,
+  copyPart,
+  redactPart,
+  isUnpackingError,
+  measured,
+  newMeasure,
+  unpackPart,
+} from "./archive-part.ts";
 import {
   type ArchiveManifest,
   type ArchivePart,
@@ -44,6 +61,7 @@ import {
   partOwner,
   writeCatalogue,
 } from "./catalogue.ts";
+import { createRepoLocator } from "../discovery/repo-locator.ts";
 
 export interface ArchiveOptions {
   claudeHome: string;
@@ -183,8 +201,8 @@ async function archiveSession(archiveFolder: string, session: DueSession, option
   const stamp = stampOf(files, options.redact);
   if (before?.stamp === stamp) return false;
   assertNotShorter(before, files);
-  const facts = options.index.get(sessionId);
-  if (facts === undefined) throw new Error("it is not in the index yet; run the archive again");
+  const indexed = options.index.get(sessionId);
+  if (indexed === undefined) throw new Error("it is not in the index yet; run the archive again");
   const parts: ArchivePart[] = [];
   const temporaries: string[] = [];
   try {
@@ -202,15 +220,16 @@ async function archiveSession(archiveFolder: string, session: DueSession, option
       take(part.name, file, await redactPart(archiveFolder, part, join(archiveFolder, file)));
     }
     if (parts[0]?.name !== `${sessionId}.jsonl`) throw new Error("it was deleted while it was being copied");
+    const facts = { ...indexed, shown: JSON.parse(indexed.shown) as JsonRecord };
     const manifest: ArchiveManifest = {
-      version: 1,
+      version: 2,
       sessionId,
       folder: basename(session.folder),
       archivedAt: new Date((options.clock ?? systemClock).now()).toISOString(),
       stamp,
       redacted: options.redact,
       parts,
-      facts: options.redact ? (redactValue(facts) as IndexedSession) : facts,
+      facts: options.redact ? (redactValue(facts) as typeof facts) : facts,
     };
     return await withArchiveLock(archiveFolder, async () => await takeOver(archiveFolder, manifest, temporaries));
   } finally {
@@ -289,4 +308,80 @@ async function sweep(archiveFolder: string): Promise<void> {
 
 function isAlive(pid: number): boolean {
   return processState({ pid, startedAt: "unknown", host: currentProcess().host }) === "alive";
+}
+
+export interface RestoreOptions {
+  home: string;
+  claudeHome: string;
+  /** The target folder. It is created when missing. */
+  to: string;
+}
+
+/** Overwrites nothing. Returns the paths of the written files. */
+export async function restoreNativeSession(sessionId: string, options: RestoreOptions) {
+  const to = resolve(options.to);
+  const locator = createRepoLocator();
+  if (isInside(locator.canonical(options.claudeHome), locator.canonical(to))) {
+    const message = `${to} belongs to Claude Code; Holdfast writes nothing there`;
+    throw new HoldfastError("usage", "restore-into-claude", message, {
+      hint: "Restore into a folder of your own, then copy its content to where Claude Code looks for it.",
+    });
+  }
+  const { archiveFolder } = claudeLayout(options.home);
+  const manifest = requireManifest(archiveFolder, sessionId);
+  const files = manifest.parts.map(({ name }) => join(to, name));
+  for (const path of files) {
+    if (!(await fileExists(path))) continue;
+    const hint = "Restore into an empty folder.";
+    throw new HoldfastError("conflict", "file-exists", `${path} already exists`, { hint, data: { path } });
+  }
+  const written: string[] = [];
+  try {
+    for (const [number, part] of manifest.parts.entries()) {
+      const file = files[number] ?? "";
+      await ensurePrivateFolder(dirname(file));
+      written.push(file);
+      await unpack(archiveFolder, part, file);
+    }
+  } catch (error) {
+    for (const file of written) await rm(file, { force: true });
+    throw error;
+  }
+  // Where Claude Code looks for the session. Copy the content of `to` there to resume it.
+  const nativeFolder = join(projectsFolder(options.claudeHome), basename(manifest.folder));
+  return { sessionId, files, redacted: manifest.redacted, nativeFolder };
+}
+
+async function unpack(archiveFolder: string, part: ArchivePart, file: string): Promise<void> {
+  const temporary = temporaryPath(file);
+  const source = join(archiveFolder, part.file);
+  try {
+    await using output = await open(temporary, "wx", PRIVATE_FILE);
+    const measure = newMeasure();
+    await using input = await openNativeFile(source);
+    if (input === undefined) throw damaged(source);
+    await output.writeFile(measured(unpackPart(input), measure));
+    if (measure.hash.digest("hex") !== part.sha256) throw damaged(source);
+    await output.sync();
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw isUnpackingError(error) ? damaged(source, error) : fileError(error, "restore", file);
+  }
+  await replaceFile(temporary, file);
+}
+
+function requireManifest(archiveFolder: string, sessionId: string): ArchiveManifest {
+  const manifest = loadManifest(archiveFolder, sessionId);
+  if (manifest !== undefined) return manifest;
+  throw new HoldfastError("not-found", "archive-not-found", `The archive has no usable copy of ${sessionId}`, {
+    hint: `Run \`holdfast cc list --all\` to see archived sessions. Manifests are in ${join(archiveFolder, manifestName("<session id>"))}.`,
+  });
+}
+
+function damaged(path: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("corrupt", "archive-damaged", `The archived copy ${path} is damaged`, {
+    hint: "Nothing was restored. Replace the file from a backup of the archive.",
+    data: { path },
+    cause,
+  });
 }

@@ -26,10 +26,10 @@ import {
   type ArchiveReport,
   archiveNativeSessions,
   readCleanupPeriodDays,
+  restoreNativeSession,
 } from "./archive-sessions.ts";
 import { readPartLines } from "./archive-part.ts";
 import { readArchive, parseManifest } from "./catalogue.ts";
-import { restoreNativeSession } from "./restore.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 15);
@@ -326,6 +326,46 @@ describe("restoreNativeSession", () => {
     for (const name of ["..", ".", "", "../../x", "a/b"]) {
       expect(manifest({ name: `${id}/tool-results/${name}` })).toBeUndefined();
     }
+  });
+});
+
+it("reads a manifest of version 1", () => {
+  const id = testSessionId("a");
+  const part = { file: `${id}.0123456789abcdef.0.jsonl.zst`, name: `${id}.jsonl`, sha256: "", modifiedAt: 1 };
+  const facts = {
+    sessionId: id,
+    modifiedAt: 1,
+    tokens: { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 },
+    cwds: ["/repo"],
+    branches: ["main", "feat/x"],
+    prompts: ["[openclaw:agent=ada]\n\nfix it", "and test it"],
+    firstPrompt: "[openclaw:agent=ada]\n\nfix it",
+    latestPrompt: "and test it",
+    title: "[openclaw:agent=ada]\n\nfix it",
+    models: ["claude-sonnet-4-5"],
+    files: [{ path: "/repo/a.ts", edited: true }],
+    createdAt: Date.UTC(2026, 9, 1),
+    version: "2.1.197",
+    userTurns: 2,
+  };
+  const text = JSON.stringify({ version: 1, sessionId: id, folder: "f", stamp: "s", facts, parts: [part] });
+  expect(parseManifest(text)).toMatchObject({
+    version: 2,
+    facts: {
+      originMarker: "ada",
+      cwds: ["/repo"],
+      shown: {
+        branch: "feat/x",
+        firstMessage: "fix it",
+        lastPrompt: "and test it",
+        prompts: ["fix it", "and test it"],
+        title: "fix it",
+        filesTouched: [{ path: "/repo/a.ts", edited: true }],
+        ccVersion: "2.1.197",
+        createdAt: "2026-10-01T00:00:00.000Z",
+        userTurns: 2,
+      },
+    },
   });
 });
 

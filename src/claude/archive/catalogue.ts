@@ -90,19 +90,20 @@ function isCatalogueLine(line: unknown): line is CatalogueLine {
 function toLine(manifest: ArchiveManifest | undefined): CatalogueLine | undefined {
   if (manifest === undefined) return undefined;
   const { sessionId, stamp, folder, facts } = manifest;
-  const originMarker = readMarker(facts.firstPrompt ?? "").agentId;
-  return { sessionId, stamp, folder, cwds: facts.cwds, modifiedAt: facts.modifiedAt, originMarker };
+  const { cwds, modifiedAt, originMarker } = facts;
+  return { sessionId, stamp, folder, cwds, modifiedAt, originMarker };
 }
 
 function loadFacts(archiveFolder: string, sessionId: string): IndexedSession | undefined {
   const manifest = loadManifest(archiveFolder, sessionId);
   const [transcript] = manifest?.parts ?? [];
   if (manifest === undefined || transcript === undefined) return undefined;
-  return { ...manifest.facts, sessionId, path: join(archiveFolder, transcript.file) };
+  const shown = JSON.stringify(manifest.facts.shown);
+  return { ...manifest.facts, sessionId, path: join(archiveFolder, transcript.file), shown };
 }
 
 export interface ArchiveManifest {
-  version: 1;
+  version: 2;
   sessionId: string;
   folder: string;
   /** ISO. */
@@ -113,7 +114,7 @@ export interface ArchiveManifest {
   /** The transcript first. */
   parts: ArchivePart[];
   /** The facts for lists, so that no file has to be unpacked for them. */
-  facts: IndexedSession;
+  facts: Omit<IndexedSession, "shown"> & { shown: JsonRecord };
 }
 
 export interface ArchivePart {
@@ -155,17 +156,43 @@ export function loadManifest(archiveFolder: string, sessionId: string): ArchiveM
 
 /** Undefined when this version cannot use it. A manifest with a path outside the archive is refused. */
 export function parseManifest(text: string): ArchiveManifest | undefined {
-  const value = parseJson(text);
-  if (!isRecord(value) || value["version"] !== 1 || !isFacts(value["facts"])) return undefined;
+  const parsed = parseJson(text);
+  const value = isRecord(parsed) && parsed["version"] === 1 ? fromVersion1(parsed) : parsed;
+  if (!isRecord(value) || value["version"] !== 2 || !isFacts(value["facts"])) return undefined;
   const { sessionId, folder, stamp, parts } = value;
   if (typeof sessionId !== "string" || typeof folder !== "string" || typeof stamp !== "string") return undefined;
   if (!Array.isArray(parts) || parts.length === 0 || !parts.every((part) => isPart(part, sessionId))) return undefined;
   return value as unknown as ArchiveManifest;
 }
 
+/** Version 1 had all facts side by side, and some of them under other names. */
+function fromVersion1(manifest: JsonRecord): JsonRecord {
+  const { files, firstPrompt, latestPrompt, lastBranch, version, ...facts } = isRecord(manifest["facts"])
+    ? manifest["facts"]
+    : {};
+  const { agentId: originMarker, text: firstMessage } = readMarker(typeof firstPrompt === "string" ? firstPrompt : "");
+  const unmarked = (text: unknown): unknown => (text === firstPrompt ? firstMessage : text);
+  const { branches, prompts, createdAt } = facts;
+  const shown = {
+    ...facts,
+    branch: lastBranch ?? (Array.isArray(branches) ? branches.at(-1) : undefined) ?? "",
+    firstMessage,
+    lastPrompt: unmarked(latestPrompt),
+    prompts: Array.isArray(prompts) ? prompts.map(unmarked) : prompts,
+    title: unmarked(facts["title"]),
+    filesTouched: files,
+    ccVersion: version,
+    createdAt: typeof createdAt === "number" ? new Date(createdAt).toISOString() : undefined,
+    originMarker,
+  };
+  return { ...manifest, version: 2, facts: { ...facts, originMarker, shown } };
+}
+
 function isFacts(value: unknown): boolean {
   if (!isRecord(value) || typeof value["modifiedAt"] !== "number" || !isRecord(value["tokens"])) return false;
-  return ["cwds", "branches", "prompts", "models", "files"].every((name) => Array.isArray(value[name]));
+  const { cwds, shown } = value;
+  const lists = ["branches", "prompts", "models", "filesTouched"];
+  return Array.isArray(cwds) && isRecord(shown) && lists.every((name) => Array.isArray(shown[name]));
 }
 
 function isPart(part: unknown, sessionId: string): boolean {

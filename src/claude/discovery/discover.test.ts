@@ -11,7 +11,7 @@ import { archiveNativeSessions } from "../archive/archive-sessions.ts";
 import { saveSession } from "../registry/registry.ts";
 import { updateSessionStats } from "../registry/run-stats.ts";
 import { type DiscoverOptions, discover, discoverTexts, findDiscovered } from "./discover.ts";
-import { parseJsonlHeader, repoPathToSlug } from "./jsonl-header.ts";
+import { parseJsonlHeader, repoPathToSlug } from "../native/scan-file.ts";
 
 async function discoverSessions(...args: Parameters<typeof discover>) {
   return (await discover(...args)).sessions;

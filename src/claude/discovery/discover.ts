@@ -8,15 +8,8 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { readArchive } from "../archive/catalogue.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
-import type {
-  IndexQuery,
-  IndexedFile,
-  IndexedSession,
-  NativeIndex,
-  RefreshOptions,
-  RefreshReport,
-} from "../index/native-index.ts";
-import { readRunningSessions } from "../native/running.ts";
+import type { IndexedSession, NativeIndex, RefreshOptions, RefreshReport } from "../index/native-index.ts";
+import { readRunningSessions } from "../native/layout.ts";
 import { type RegistryProblem, mergeRegistered, readRegistries } from "../registry/registry.ts";
 import { createRepoLocator, createRepoPathFinder } from "./repo-locator.ts";
 import type { Places } from "./repo-scope.ts";
@@ -24,7 +17,6 @@ import {
   type RowOptions,
   type SessionSources,
   agentsOfSources,
-  isOfAgent,
   lastModifiedOf,
   toRow,
   toRowText,
@@ -70,15 +62,24 @@ interface DiscoveryFacts {
 /** Without `repoPath`: the sessions of all repos. */
 export async function discover(repoPath: string | undefined, options: DiscoverOptions): Promise<Discovery> {
   const { search, facts } = await startSearch(repoPath, options);
+  const { limit = Number.POSITIVE_INFINITY } = options;
   const active = activeSources(search);
-  const { rest, total } = restSources(search, active);
-  const chosen = [...active, ...rest].slice(0, options.limit ?? Number.POSITIVE_INFINITY);
-  return {
-    ...facts,
-    sessions: chosen.map((sources) => toRow(sources, search.rowOptions)),
-    total: active.length + total,
-    activeCount: active.length,
-  };
+  const others = otherSources(search);
+  const sessions: DiscoveredSession[] = [];
+  let total = 0;
+  for (const sources of sourcesOf(search, active, others)) {
+    total += 1;
+    if (total <= limit) sessions.push(toRow(sources, search.rowOptions));
+    else if (!search.isFiltered) break;
+  }
+  if (total > limit && !search.isFiltered) total = countAll(search, active) + others.length;
+  return { ...facts, sessions, total, activeCount: active.length };
+}
+
+/** The number of sessions with a transcript or a process. */
+function countAll({ places }: Search, active: readonly SessionSources[]): number {
+  const counted = active.filter(({ native }) => native !== undefined && places.covers(native)).length;
+  return places.countSessions() + active.length - counted;
 }
 
 /** The rows of `discover` as JSON, without making thousands of objects. */
@@ -91,11 +92,17 @@ export async function discoverTexts(
   return { ...facts, rows: rowTexts(search, active), activeCount: active.length };
 }
 
+function* rowTexts(search: Search, active: readonly SessionSources[]): Generator<string> {
+  for (const sources of sourcesOf(search, active, otherSources(search))) yield toRowText(sources, search.rowOptions);
+}
+
 interface Search extends KnownSessions {
   index: NativeIndex;
   places: Places;
   rowOptions: RowOptions;
   options: DiscoverOptions;
+  /** The options exclude some sessions of the places. */
+  isFiltered: boolean;
 }
 
 async function startSearch(
@@ -116,9 +123,13 @@ async function startSearch(
   const repoPathOf = scope === undefined ? createRepoPathFinder(locator) : () => scope.root;
   const rowOptions = rowOptionsOf(known, repoPathOf, options);
   return {
-    search: { ...known, index, places: places ?? everywhere, rowOptions, options },
+    search: { ...known, index, places: places ?? everywhere, rowOptions, options, isFiltered: isFiltered(options) },
     facts: { repoPath: scope?.root, problems: known.problems, refreshed },
   };
+}
+
+function isFiltered({ ofAgent, since, onlyRunning }: DiscoverOptions): boolean {
+  return ofAgent !== undefined || since !== undefined || onlyRunning === true;
 }
 
 function rowOptionsOf(
@@ -146,24 +157,48 @@ async function readKnownSessions(options: DiscoverOptions) {
   };
 }
 
+/** Every wanted session: running ones, then the newest. Reads transcripts from the index as they are needed. */
+function* sourcesOf(
+  search: Search,
+  active: readonly SessionSources[],
+  others: readonly SessionSources[],
+): Generator<SessionSources> {
+  const { index, places, running, options } = search;
+  yield* active;
+  if (options.onlyRunning === true) return;
+  // A session that was moved or copied may be in two project folders.
+  const seen = new Set<string>(running.keys());
+  let next = 0;
+  const natives = index.list({ folders: places.folders, modifiedSince: options.since });
+  for (const native of places.folders?.length === 0 ? [] : natives) {
+    const sources = withSources(search, native.sessionId, native);
+    if (seen.has(native.sessionId) || !places.covers(native) || !isWanted(sources, options)) continue;
+    seen.add(native.sessionId);
+    for (let other = others[next]; other !== undefined && newestFirst(other, sources) < 0; other = others[++next]) {
+      yield other;
+    }
+    yield sources;
+  }
+  yield* others.slice(next);
+}
+
 /** Running sessions, newest first. They may have no transcript yet. */
 function activeSources(search: Search): SessionSources[] {
-  const ids = [...search.running.keys()];
-  const natives = newestById(search.index.list({ sessionIds: ids }));
-  return ids
-    .map((id) => sourcesOf(search, id, natives.get(id)))
-    .filter((sources) => belongs(sources, search.places) && isWanted(sources, search))
-    .sort(newestFirst);
+  return findSources(search, [...search.running.keys()]).filter(
+    (sources) => belongs(sources, search.places) && isWanted(sources, search.options),
+  );
 }
 
-/** A session that was moved or copied may be in two project folders. */
-function newestById(newestFirst: readonly IndexedSession[]): Map<string, IndexedSession> {
+/** Newest first. Of a session in two project folders, the newer transcript counts. */
+function findSources(search: Search, ids: readonly string[]): SessionSources[] {
   const natives = new Map<string, IndexedSession>();
-  for (const native of newestFirst) if (!natives.has(native.sessionId)) natives.set(native.sessionId, native);
-  return natives;
+  for (const native of search.index.list({ sessionIds: ids })) {
+    if (!natives.has(native.sessionId)) natives.set(native.sessionId, native);
+  }
+  return ids.map((id) => withSources(search, id, natives.get(id))).sort(newestFirst);
 }
 
-function sourcesOf(known: KnownSessions, sessionId: string, native: IndexedSession | undefined): SessionSources {
+function withSources(known: KnownSessions, sessionId: string, native: IndexedSession | undefined): SessionSources {
   return {
     sessionId,
     native,
@@ -180,88 +215,27 @@ function belongs({ native, archive, registered, running }: SessionSources, place
   return running?.cwd !== undefined && places.coversPath(running.cwd);
 }
 
-function isWanted(sources: SessionSources, { options: { ofAgent } }: Search): boolean {
-  return ofAgent === undefined || isOfAgent(sources, ofAgent);
-}
-
-/** Sessions that do not run: at least as many as needed, newest first, and the total number. */
-function restSources(search: Search, active: readonly SessionSources[]): { rest: SessionSources[]; total: number } {
-  const { limit, onlyRunning, ofAgent, since } = search.options;
-  if (onlyRunning === true) return { rest: [], total: 0 };
-  const others = otherSources(search);
-  const isFiltered = ofAgent !== undefined || since !== undefined;
-  const needed = limit === undefined || isFiltered ? undefined : Math.max(0, limit - active.length);
-  const natives = nativeSources(search, needed);
-  const inPlaces = active.filter(({ native }) => native !== undefined && search.places.covers(native)).length;
-  const total = (needed === undefined ? natives.length : search.places.countSessions() - inPlaces) + others.length;
-  return { rest: [...natives, ...others].sort(newestFirst), total };
-}
-
-function nativeSources(search: Search, needed: number | undefined): SessionSources[] {
-  const { index, places, running } = search;
-  if (needed === 0 || places.folders?.length === 0) return [];
-  // A project folder may hold sessions of other places, and running ones are already listed.
-  for (let limit = needed === undefined ? undefined : needed + running.size; ; limit *= 4) {
-    const listed = index.list({ ...nativeQuery(search), limit });
-    const fitting = [...newestById(listed).values()]
-      .filter((native) => !running.has(native.sessionId) && places.covers(native))
-      .map((native) => sourcesOf(search, native.sessionId, native))
-      .filter((sources) => isWanted(sources, search));
-    if (limit === undefined || listed.length < limit || fitting.length >= (needed ?? 0)) return fitting;
-  }
-}
-
-function nativeQuery({ places, options }: Search): IndexQuery {
-  return { folders: places.folders, modifiedSince: options.since };
+function isWanted(sources: SessionSources, { ofAgent }: DiscoverOptions): boolean {
+  return ofAgent === undefined || agentsOfSources(sources).includes(ofAgent);
 }
 
 /** Sessions in a registry or the archive that do not run and have no transcript in the searched places. */
 function otherSources(search: Search): SessionSources[] {
   const { index, places, registered, archive, running, options } = search;
-  const ids = [...registered.values()]
-    .filter(({ sessionId, repoPaths }) => !running.has(sessionId) && repoPaths.some((path) => places.coversPath(path)))
-    .map(({ sessionId }) => sessionId);
-  const natives = newestById(index.list({ sessionIds: ids }));
-  const others = ids
-    .map((id) => sourcesOf(search, id, natives.get(id)))
-    .filter(({ native }) => native === undefined || !places.covers(native));
-  const seen = new Set(ids);
+  if (options.onlyRunning === true) return [];
+  const ids = new Set(
+    [...registered.values()]
+      .filter(({ repoPaths }) => repoPaths.some((path) => places.coversPath(path)))
+      .map(({ sessionId }) => sessionId),
+  );
   for (const session of archive.values()) {
     const { sessionId } = session;
-    if (seen.has(sessionId) || running.has(sessionId) || !places.covers(session)) continue;
-    if (index.get(sessionId) === undefined) others.push(sourcesOf(search, sessionId, undefined));
+    if (places.covers(session) && index.get(sessionId) === undefined) ids.add(sessionId);
   }
-  return others.filter((sources) => isWanted(sources, search) && lastModifiedOf(sources) >= (options.since ?? 0));
-}
-
-function* rowTexts(search: Search, active: readonly SessionSources[]): Generator<string> {
-  const { index, places, running, registered, rowOptions, options } = search;
-  const asText = (sources: SessionSources): string => JSON.stringify(toRow(sources, rowOptions));
-  for (const sources of active) yield asText(sources);
-  if (options.onlyRunning === true) return;
-  const others = otherSources(search).sort(newestFirst);
-  const query = nativeQuery(search);
-  const seen = new Set<string>(running.keys());
-  let next = 0;
-  for (const text of places.folders?.length === 0 ? [] : index.texts(query)) {
-    const { sessionId } = text;
-    if (seen.has(sessionId)) continue;
-    seen.add(sessionId);
-    const entry = registered.get(sessionId);
-    const agents = agentsOfSources({ registered: entry, originMarker: text.originMarker });
-    if ((options.ofAgent !== undefined && !agents.includes(options.ofAgent)) || !places.covers(text)) continue;
-    for (let other = others[next]; other !== undefined && isNewer(other, text); other = others[++next]) {
-      yield asText(other);
-    }
-    if (entry === undefined) yield toRowText(text, rowOptions);
-    else yield asText(sourcesOf(search, sessionId, index.list({ ...query, sessionIds: [sessionId], limit: 1 })[0]));
-  }
-  for (const other of others.slice(next)) yield asText(other);
-}
-
-function isNewer(other: SessionSources, { modifiedAt, sessionId }: IndexedFile): boolean {
-  const age = lastModifiedOf(other) - modifiedAt;
-  return age > 0 || (age === 0 && other.sessionId < sessionId);
+  for (const id of running.keys()) ids.delete(id);
+  return findSources(search, [...ids])
+    .filter(({ native }) => native === undefined || !places.covers(native))
+    .filter((sources) => isWanted(sources, options) && lastModifiedOf(sources) >= (options.since ?? 0));
 }
 
 function newestFirst(a: SessionSources, b: SessionSources): number {
@@ -298,7 +272,7 @@ export async function findDiscovered(idOrPrefix: string, options: DiscoverOption
   }
   if (second !== undefined) throw ambiguous(idOrPrefix, [...matching]);
   const repoPathOf = createRepoPathFinder(createRepoLocator());
-  return toRow(sourcesOf(known, id, index.get(id)), rowOptionsOf(known, repoPathOf, options));
+  return toRow(withSources(known, id, index.get(id)), rowOptionsOf(known, repoPathOf, options));
 }
 
 function ambiguous(prefix: string, ids: readonly string[]): HoldfastError {

@@ -7,7 +7,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { findRepo } from "../../project/repo.ts";
-import type { IndexedPlace, IndexedSession, NativeIndex } from "../index/native-index.ts";
+import type { IndexedPlace, NativeIndex } from "../index/native-index.ts";
+import { parseFacts } from "../native/session-scan.ts";
 import { projectFolderName } from "../native/layout.ts";
 import type { RepoLocator } from "./repo-locator.ts";
 
@@ -164,17 +165,19 @@ function neighbourhoods(folder: string, scope: RepoScope): string[] {
 
 const SAMPLE = 20;
 
-function sessionsOf(index: NativeIndex, folder: string, path: string, locator: RepoLocator): IndexedSession[] {
-  return index
-    .list({ folders: [folder], limit: SAMPLE })
-    .filter(({ cwds }) => cwds.some((cwd) => locator.canonical(cwd) === path));
+type GoneSession = ReturnType<typeof sessionsOf>[number];
+
+function sessionsOf(index: NativeIndex, folder: string, path: string, locator: RepoLocator) {
+  return [...index.list({ folders: [folder], limit: SAMPLE })]
+    .filter(({ cwds }) => cwds.some((cwd) => locator.canonical(cwd) === path))
+    .map(({ forkedFrom, shown }) => ({ forkedFrom, ...parseFacts(shown) }));
 }
 
 function isBranch(name: string): boolean {
   return name !== "" && name !== "HEAD";
 }
 
-function isForkedHere(session: IndexedSession, scope: RepoScope, index: NativeIndex): boolean {
+function isForkedHere(session: GoneSession, scope: RepoScope, index: NativeIndex): boolean {
   const parent = session.forkedFrom === undefined ? undefined : index.get(session.forkedFrom);
   return parent !== undefined && parent.cwds.length > 0 && scope.covers(parent);
 }
@@ -185,7 +188,7 @@ const COMMON_BRANCHES =
 
 function isOnOwnBranch(
   folder: string,
-  sessions: readonly IndexedSession[],
+  sessions: readonly GoneSession[],
   scope: RepoScope,
   commonDir: string,
   locator: RepoLocator,
@@ -199,9 +202,9 @@ function isOnOwnBranch(
 }
 
 /** If the sessions touched files, one of them must be in the repo too. */
-function filesFit(folder: string, sessions: readonly IndexedSession[], root: string): boolean {
+function filesFit(folder: string, sessions: readonly GoneSession[], root: string): boolean {
   const touched = sessions
-    .flatMap((session) => session.files)
+    .flatMap((session) => session.filesTouched)
     .filter(({ path }) => path.startsWith(`${folder}${sep}`))
     .map(({ path }) => relative(folder, path));
   return touched.length === 0 || touched.some((path) => existsSync(join(root, path)));

@@ -1,10 +1,10 @@
 /** Builds the row of a session from all its sources. Texts are passed on unchanged: each view has to make them safe. */
 import type { ArchivedSession } from "../archive/catalogue.ts";
-import { isChatEntrypoint, readMarker, sessionOrigin } from "../attribution.ts";
+import { isChatEntrypoint, sessionOrigin } from "../attribution.ts";
 import { type DiscoveredSession, countedCost, type ShownFacts } from "../discovered-session.ts";
-import type { IndexedFile, IndexedSession, IndexedText } from "../index/native-index.ts";
-import type { RunningSession } from "../native/running.ts";
-import { noFacts, shownFacts } from "../index/stored-scan.ts";
+import type { IndexedSession } from "../index/native-index.ts";
+import type { RunningSession } from "../native/layout.ts";
+import { noFacts, parseFacts } from "../native/session-scan.ts";
 import type { RegisteredFacts } from "../registry/registry.ts";
 
 export interface SessionSources {
@@ -26,52 +26,44 @@ export interface RowOptions {
 }
 
 export function toRow(sources: SessionSources, options: RowOptions): DiscoveredSession {
-  const { registered, running, archive } = sources;
-  const archived = archive?.load();
-  const native = sources.native ?? archived;
-  const facts = shownFacts(native ?? noFacts());
-  const cwds = native?.cwds ?? (running?.cwd === undefined ? [] : [running.cwd]);
-  const entrypoint = native?.entrypoint ?? running?.entrypoint;
-  const createdAt = native?.createdAt ?? registered?.createdAt ?? running?.startedAt;
-  const known = { ...sources, native, cwds, entrypoint, originMarker: facts.originMarker };
+  const archived = sources.archive?.load();
+  const { registered, running, native = archived } = sources;
+  const facts = native === undefined ? noFacts() : parseFacts(native.shown);
+  const createdAt = registered?.createdAt ?? running?.startedAt;
+  const known = { ...sources, native };
   return {
     ...facts,
     ...rowMembers(known, options),
-    cwds,
-    entrypoint,
-    createdAt: createdAt === undefined ? undefined : new Date(createdAt),
+    cwds: cwdsOf(known),
+    entrypoint: entrypointOf(known),
+    createdAt: facts.createdAt ?? (createdAt === undefined ? undefined : new Date(createdAt)),
     title: facts.title ?? running?.name,
     ccVersion: facts.ccVersion ?? running?.version,
     archived: archived === undefined ? undefined : true,
   };
 }
 
-/** The row of a session that only its transcript describes, as JSON. Most of it is in the index as text. */
-export function toRowText(text: IndexedText, options: RowOptions): string {
-  const { sessionId, cwds, entrypoint, originMarker } = text;
-  const members = rowMembers({ sessionId, native: text, cwds, entrypoint, originMarker }, options);
+/** The row as JSON. For most sessions only the transcript is known, and most of the row is in the index as text. */
+export function toRowText(sources: SessionSources, options: RowOptions): string {
+  const { native, registered, running } = sources;
+  if (native === undefined || registered !== undefined || running !== undefined) {
+    return JSON.stringify(toRow(sources, options));
+  }
   // Joins two objects: a comma replaces the end of one and the start of the other.
-  return `${JSON.stringify(members).slice(0, -1)},${text.shown.slice(1)}`;
-}
-
-interface RowFacts extends Omit<SessionSources, "native"> {
-  native?: IndexedFile | undefined;
-  cwds: readonly string[];
-  entrypoint: string | undefined;
-  originMarker: string | undefined;
+  return `${JSON.stringify(rowMembers(sources, options)).slice(0, -1)},${native.shown.slice(1)}`;
 }
 
 /** The members that do not come from the transcript alone. */
-function rowMembers(known: RowFacts, options: RowOptions): Omit<DiscoveredSession, keyof ShownFacts> {
-  const { sessionId, native, registered, running, entrypoint } = known;
+function rowMembers(known: SessionSources, options: RowOptions): Omit<DiscoveredSession, keyof ShownFacts> {
+  const { sessionId, native, registered, running } = known;
   const agentIds = agentsOfSources(known);
   const agentId = agentIds.find((id) => id === options.agentId) ?? agentIds[0];
   const labels = registered?.labels ?? [];
   return {
     sessionId,
     source: agentId === undefined ? "native-only" : "openclaw",
-    origin: sessionOrigin({ agentId, askingAgent: options.agentId, entrypoint }),
-    repoPath: options.repoPathOf(known.cwds, registered?.repoPaths[0]),
+    origin: sessionOrigin({ agentId, askingAgent: options.agentId, entrypoint: entrypointOf(known) }),
+    repoPath: options.repoPathOf(cwdsOf(known), registered?.repoPaths[0]),
     lastModified: new Date(lastModifiedOf(known)),
     fileSizeBytes: native?.sizeBytes ?? 0,
     totalInputTokens: native?.tokens.input ?? 0,
@@ -96,33 +88,30 @@ function rowMembers(known: RowFacts, options: RowOptions): Omit<DiscoveredSessio
   };
 }
 
+function cwdsOf({ native, running }: SessionSources): string[] {
+  return native?.cwds ?? (running?.cwd === undefined ? [] : [running.cwd]);
+}
+
+function entrypointOf({ native, running }: SessionSources): string | undefined {
+  return native?.entrypoint ?? running?.entrypoint;
+}
+
 /** The time of the file; without a file, the time in the registry or of the process. */
-export function lastModifiedOf({
-  native,
-  archive,
-  registered,
-  running,
-}: Omit<SessionSources, "native"> & { native?: IndexedFile | undefined }): number {
+export function lastModifiedOf({ native, archive, registered, running }: SessionSources): number {
   return native?.modifiedAt ?? archive?.modifiedAt ?? registered?.lastResumedAt ?? running?.startedAt ?? 0;
 }
 
-/** Decides by registries and marker. */
-export function isOfAgent({ native, archive, registered }: SessionSources, agentId: string): boolean {
-  const originMarker = archive?.originMarker ?? readMarker(native?.firstPrompt ?? "").agentId;
-  return agentsOfSources({ registered, originMarker }).includes(agentId);
-}
-
-/** Registries first: the latest user of a session matters more than its starter. */
-export function agentsOfSources({ registered, originMarker }: Pick<RowFacts, "registered" | "originMarker">): string[] {
-  const marked = originMarker === undefined ? [] : [originMarker];
-  return registered === undefined ? marked : [...new Set([...registered.agentIds, ...marked])];
+/** From registries and marker. Registries first: the latest user of a session matters more than its starter. */
+export function agentsOfSources({ native, archive, registered }: SessionSources): string[] {
+  const marked = native?.originMarker ?? archive?.originMarker;
+  return [...new Set([...(registered?.agentIds ?? []), ...(marked === undefined ? [] : [marked])])];
 }
 
 /** A fork of a chat's session counts as the chat's too, because it contains the chat. */
-function conversationOf(known: RowFacts, { conversationOf: find }: RowOptions): string | undefined {
-  const { sessionId, native, entrypoint } = known;
+function conversationOf(known: SessionSources, { conversationOf: find }: RowOptions): string | undefined {
+  const { sessionId, native } = known;
   const original = native?.forkedFrom === undefined ? undefined : find(native.forkedFrom);
-  return find(sessionId) ?? original ?? (isChatEntrypoint(entrypoint) ? UNKNOWN_CONVERSATION : undefined);
+  return find(sessionId) ?? original ?? (isChatEntrypoint(entrypointOf(known)) ? UNKNOWN_CONVERSATION : undefined);
 }
 
 const UNKNOWN_CONVERSATION = "unknown";

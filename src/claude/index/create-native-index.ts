@@ -10,10 +10,10 @@ import { SCAN_FORMAT } from "../native/session-scan.ts";
 import { findDatabaseDamage, openDerived, isDatabaseDamage, noteAsLeft } from "../../base/derived-database.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
-import type { NativeIndex } from "./native-index.ts";
+import type { IndexQuery, IndexedSession, NativeIndex } from "./native-index.ts";
 import { refreshIndex } from "./refresh.ts";
 import { LISTED } from "./index-rows.ts";
-import { countSessions, listPlaces, listSessions, listTexts, reportUsage } from "./session-rows.ts";
+import { countSessions, listPlaces, listSessions, readDetails, reportUsage } from "./session-rows.ts";
 
 export interface NativeIndexOptions {
   /** The index file. It is created when missing and replaced when unusable. */
@@ -30,15 +30,25 @@ export function createNativeIndex(options: NativeIndexOptions): NativeIndex {
   let database: DatabaseSync = openIndexDatabase(path, claudeHome);
   let inode = inodeOf(path);
   let isDamaged = false;
+  const explain = (error: unknown): unknown => {
+    isDamaged ||= isDatabaseDamage(error);
+    if (!isDamaged) return indexError(error, path);
+    const message = `The index ${path} is damaged: ${errorMessage(error)}`;
+    const hint = "Try again; it is rebuilt from Claude Code's files.";
+    return new HoldfastError("unavailable", "index-damaged", message, { hint, data: { path }, cause: error });
+  };
   const guarded = <T>(task: () => T): T => {
     try {
       return task();
     } catch (error) {
-      isDamaged ||= isDatabaseDamage(error);
-      if (!isDamaged) throw indexError(error, path);
-      const message = `The index ${path} is damaged: ${errorMessage(error)}`;
-      const hint = "Try again; it is rebuilt from Claude Code's files.";
-      throw new HoldfastError("unavailable", "index-damaged", message, { hint, data: { path }, cause: error });
+      throw explain(error);
+    }
+  };
+  const list = function* (query: IndexQuery = {}): Generator<IndexedSession> {
+    try {
+      yield* listSessions(database, claudeHome, query);
+    } catch (error) {
+      throw explain(error);
     }
   };
   /** Keeps the file if another process has already replaced it. */
@@ -61,9 +71,9 @@ export function createNativeIndex(options: NativeIndexOptions): NativeIndex {
       replaceDamaged();
       return await refreshIndex({ database, claudeHome, threads, clock }, refreshOptions);
     },
-    list: (query = {}) => guarded(() => listSessions(database, claudeHome, query)),
-    texts: (query = {}) => guarded(() => listTexts(database, claudeHome, query)),
-    get: (sessionId) => guarded(() => listSessions(database, claudeHome, { sessionIds: [sessionId], limit: 1 }).at(0)),
+    list,
+    get: (sessionId) => [...list({ sessionIds: [sessionId], limit: 1 })][0],
+    details: (sessionId) => guarded(() => readDetails(database, sessionId)),
     count: () => guarded(() => countSessions(database)),
     places: () => guarded(() => listPlaces(database)),
     findByPrefix: (prefix, limit) =>
@@ -89,7 +99,7 @@ function inodeOf(path: string): number | undefined {
 }
 
 /** Increase it with every change of the tables. */
-const INDEX_FORMAT = 4;
+const INDEX_FORMAT = 5;
 
 /** Large pages, because most rows are kilobytes of text; few checkpoints, because each waits for the disk. */
 const PRAGMAS = `
@@ -129,6 +139,7 @@ const TABLES = `
     UNIQUE (folder, name)
   );
   CREATE INDEX files_session ON files (session);
+  CREATE INDEX files_subagents ON files (session, folder) WHERE agent IS NOT NULL;
   -- A page of a list is chosen from these alone.
   CREATE INDEX files_modified ON files (modified DESC, session, folder) WHERE ${LISTED};
   CREATE INDEX files_places ON files (folder, cwds) WHERE ${LISTED};

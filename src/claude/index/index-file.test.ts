@@ -57,11 +57,11 @@ it("reads the same with and without threads, and reports progress", async () => 
   const report = await index.refresh({ onProgress: (step) => progress.push(step) });
   expect([report.files, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
   expect(progress.at(-1)).toMatchObject({ filesDone: report.filesRead, filesTotal: report.filesRead });
-  const inThreads = index.list();
+  const inThreads = [...index.list()];
   await rm(folder.join("cache"), { recursive: true });
   using alone = openIndex(folder, 0);
   await alone.refresh();
-  expect(alone.list()).toEqual(inThreads);
+  expect([...alone.list()]).toEqual(inThreads);
 });
 
 it("is private", async () => {
@@ -96,7 +96,7 @@ it.each(unusable)("replaces a file that is %s", async (_, spoil) => {
   await spoil(path);
   using index = openIndex(folder);
   await index.refresh();
-  expect([index.list().length, totalOutput(index)]).toEqual([20, 38]);
+  expect([[...index.list()].length, totalOutput(index)]).toEqual([20, 38]);
 });
 
 function useDatabase(path: string, sql: string): void {
@@ -141,7 +141,7 @@ it.each([false, true])("lets two processes refresh at once (one of them for usag
   expect(codes).toEqual([0, 0]);
   using index = openIndex(folder);
   expect(await index.refresh()).toMatchObject({ filesRead: 0 });
-  expect([index.list().length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
+  expect([[...index.list()].length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
 });
 
 it.each([
@@ -163,7 +163,7 @@ it.each([
     await index.refresh({ usageOnly });
     expect(totalOutput(index)).toBe(EXPECTED);
     await index.refresh();
-    expect([index.list().length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
+    expect([[...index.list()].length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
   }
 });
 
@@ -173,8 +173,8 @@ it("is rebuilt wherever the file was overwritten, before it gives an answer", as
   const read = async (): Promise<string> => {
     using index = openIndex(folder, 0);
     await index.refresh();
-    const sessions = index.list().map(({ sessionId: id, tokens }) => ({ id, tokens }));
-    return JSON.stringify([sessions, [...index.texts()].length, index.usage({ by: "model" }), index.places()]);
+    const sessions = [...index.list()].map(({ sessionId: id, tokens }) => ({ id, tokens }));
+    return JSON.stringify([sessions, index.usage({ by: "model" }), index.places()]);
   };
   const whole = await read();
   const { size } = await stat(path);
@@ -200,7 +200,7 @@ it("is replaced by the next refresh when damaged while open", async () => {
   await writeFile(path, Buffer.alloc((await stat(path)).size, 0xa5), { flag: "r+" });
   const attempt = (): unknown => {
     try {
-      return index.list().length;
+      return [...index.list()].length;
     } catch (error) {
       return (error as { code: unknown }).code;
     }

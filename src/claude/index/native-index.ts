@@ -3,17 +3,15 @@
  * unchanged file costs a stat, a grown file its new bytes, a replaced file a full read. Nothing in Claude Code's folder
  * is written.
  */
-import type { TouchedFile } from "../discovered-session.ts";
-import type { Compaction, DamagedLine } from "../native/session-scan.ts";
+import type { SessionScan } from "../native/session-scan.ts";
 
 export interface NativeIndex {
   /** Updates the index from the files. Two processes may do so at once. The other methods read the index only. */
   refresh(options?: RefreshOptions): Promise<RefreshReport>;
-  /** Newest first. */
-  list(query?: IndexQuery): IndexedSession[];
-  /** A cheaper form, for lists of everything. Do not change the index while iterating. */
-  texts(query?: IndexQuery): Iterable<IndexedText>;
+  /** Newest first, read while iterating: a page costs a page. Do not change the index meanwhile. */
+  list(query?: IndexQuery): Iterable<IndexedSession>;
   get(sessionId: string): IndexedSession | undefined;
+  details(sessionId: string): TranscriptDetails | undefined;
   /** The number of sessions. */
   count(): number;
   /** Every distinct list of working folders, with its number of sessions. */
@@ -70,8 +68,7 @@ export interface IndexedPlace {
   sessions: number;
 }
 
-/** The facts of a session that cost little to read. */
-export interface IndexedFile {
+export interface IndexedSession {
   sessionId: string;
   path: string;
   /** The name of the project folder. */
@@ -82,6 +79,8 @@ export interface IndexedFile {
   /** How the session was started. */
   entrypoint?: string | undefined;
   cwds: string[];
+  /** The agent in the marker of the first message. */
+  originMarker?: string | undefined;
   /** Includes subagents, but not messages that an older session had first. */
   tokens: { input: number; output: number; cacheRead: number; cacheWrite: number };
   /** Absent when none of its models has a known price. */
@@ -89,49 +88,12 @@ export interface IndexedFile {
   subagentCount: number;
   /** The session that this one was forked from, if it is indexed too. */
   forkedFrom?: string | undefined;
-}
-
-export interface IndexedText extends IndexedFile {
-  /** The agent in the marker of the first message. */
-  originMarker?: string | undefined;
-  /** `ShownFacts` as JSON. */
+  /** `ShownFacts` as JSON; `parseFacts` reads it. A list in JSON passes it on as it is. */
   shown: string;
 }
 
-export interface IndexedSession extends IndexedFile, TranscriptFacts {
-  cwds: string[];
-  lastAt?: number | undefined;
-  lines: number;
-  unknownLines: number;
-  damaged: DamagedLine[];
-  compactions: Compaction[];
-}
-
-/** The facts from which `shownFacts` makes a row. */
-export interface TranscriptFacts {
-  createdAt?: number | undefined;
-  cwds: string[];
-  entrypoint?: string | undefined;
-  title?: string | undefined;
-  firstPrompt?: string | undefined;
-  latestPrompt?: string | undefined;
-  /** The first and the last prompts, oldest first, each cut. */
-  prompts: string[];
-  slug?: string | undefined;
-  permissionMode?: string | undefined;
-  /** The latest version of Claude Code. */
-  version?: string | undefined;
-  branches: string[];
-  /** The branch of the last line that has one. */
-  lastBranch?: string | undefined;
-  models: string[];
-  files: TouchedFile[];
-  messageCount: number;
-  userTurns: number;
-  damagedLines: number;
-  compactionCount: number;
-  contextTokens: number;
-}
+/** The first damaged lines and the latest compactions. */
+export type TranscriptDetails = Pick<SessionScan, "lines" | "unknownLines" | "damaged" | "compactions">;
 
 export interface UsageQuery {
   by: "day" | "folder" | "model" | "session";

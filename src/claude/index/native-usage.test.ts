@@ -52,7 +52,7 @@ it("adds the usage of subagents", async () => {
   await writeLines(home.transcript(file(1)), ...THREE_LINES);
   await writeLines(home.transcript(`${id(1)}/subagents/agent-x.jsonl`), answer("s1", 40, 3));
   await home.index().refresh();
-  expect(home.index().list({ limit: 5 })).toMatchObject([{ subagentCount: 1, tokens: { input: 30, output: 50 } }]);
+  expect([...home.index().list({ limit: 5 })]).toMatchObject([{ subagentCount: 1, tokens: { input: 30, output: 50 } }]);
   expect(home.index().usage({ by: "folder" })).toMatchObject([
     { group: "/repo", output: 50, messages: 3, unpricedTokens: 0 },
   ]);

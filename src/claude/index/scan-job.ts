@@ -7,10 +7,9 @@ import { readSync } from "node:fs";
 import { errorMessage } from "../../base/errors.ts";
 import { openNativeFileSync } from "../native/layout.ts";
 import { createFileScanner } from "../native/scan-file.ts";
-import type { SessionScan } from "../native/session-scan.ts";
+import { type SessionScan, type StoredScan, restoreScan, serializeScan } from "../native/session-scan.ts";
 import { createUsageReader } from "../native/usage-reader.ts";
 import type { MessageUsage, UsageLedger } from "../native/usage.ts";
-import { type StoredScan, restoreScan, serializeScan } from "./stored-scan.ts";
 
 export interface ScanJob {
   /** Returned with the result. */

@@ -1,23 +1,21 @@
 /** Answers queries to the index: sessions for lists, and sums of usage. Filters run in SQL; only results are decoded. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { projectsFolder } from "../native/layout.ts";
-import type { SessionScan } from "../native/session-scan.ts";
 import { type DayUsage, type MessageUsage, localDay } from "../native/usage.ts";
 import { anthropicPrice } from "../../models/model-info.ts";
 import { LISTED, splitCwds } from "./index-rows.ts";
 import type {
   IndexQuery,
-  IndexedFile,
   IndexedPlace,
   IndexedSession,
-  IndexedText,
+  TranscriptDetails,
   UsageQuery,
   UsageRow,
 } from "./native-index.ts";
-import { restoreScan, transcriptFacts } from "./stored-scan.ts";
+import { type StoredScan, restoreScan } from "../native/session-scan.ts";
 
 /** Rows are arrays: making thousands of objects would take as long as reading them. */
-type FileRow = [
+type SessionRow = [
   session: string,
   folder: string,
   name: string,
@@ -25,49 +23,51 @@ type FileRow = [
   modified: number,
   entrypoint: string | null,
   cwds: string,
+  marker: string | null,
   usage: string,
   forkedFrom: string | null,
+  shown: string,
+  subagents: string,
 ];
 
-const FILE_COLUMNS = "session, folder, name, size, modified, entrypoint, cwds, usage, forked_from";
-
-export function listSessions(database: DatabaseSync, claudeHome: string, query: IndexQuery): IndexedSession[] {
-  if (query.sessionIds?.length === 0) return [];
-  const rows = [...selectRows<[shown: string, state: string]>(database, query, "shown, state")];
-  const subagents = findSubagents(database, query, rows);
-  const projects = projectsFolder(claudeHome);
-  return rows.flatMap((row) => {
-    const scan = restoreScan({ shown: row[9], state: row[10] });
-    return scan === undefined ? [] : [toSession(toFile(row, projects, subagents), scan)];
-  });
-}
-
-export function* listTexts(database: DatabaseSync, claudeHome: string, query: IndexQuery): Generator<IndexedText> {
-  // This reads all over the file, and a mapped page costs neither a call nor a copy.
-  database.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
-  const subagents = findSubagents(database, query);
-  const projects = projectsFolder(claudeHome);
-  for (const row of selectRows<[marker: string | null, shown: string]>(database, query, "marker, shown")) {
-    yield Object.assign(toFile(row, projects, subagents), { originMarker: row[9] ?? undefined, shown: row[10] });
-  }
-}
+const COLUMNS = `session, folder, name, size, modified, entrypoint, cwds, marker, usage, forked_from, shown,
+  (SELECT json_group_array(json(helper.usage)) FROM files AS helper
+   WHERE helper.session = files.session AND helper.folder = files.folder AND helper.agent IS NOT NULL)`;
 
 const MAPPED_BYTES = 256 * 1024 * 1024;
 
 /** Newest first, in the order of an index: SQLite would sort whole rows with all their text. */
-function selectRows<More extends unknown[]>(
+export function* listSessions(
   database: DatabaseSync,
+  claudeHome: string,
   query: IndexQuery,
-  more: string,
-): Iterable<[...FileRow, ...More]> {
+): Generator<IndexedSession> {
+  if (query.sessionIds?.length === 0) return;
+  // A list of everything reads all over the file, and a mapped page costs neither a call nor a copy.
+  if (query.limit === undefined) database.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
+  const projects = projectsFolder(claudeHome);
   const { where, values } = toCondition(query);
   const order = query.sessionIds === undefined ? "INDEXED BY files_modified" : "";
   const statement = database.prepare(
-    `SELECT ${FILE_COLUMNS}, ${more} FROM files ${order} CROSS JOIN scans ON file = id
+    `SELECT ${COLUMNS} FROM files ${order} CROSS JOIN scans ON file = id
      WHERE ${LISTED} ${where} ORDER BY modified DESC, session LIMIT ?`,
   );
   statement.setReturnArrays(true);
-  return statement.iterate(...values, query.limit ?? -1) as unknown as Iterable<[...FileRow, ...More]>;
+  const rows = statement.iterate(...values, query.limit ?? -1) as unknown as Iterable<SessionRow>;
+  for (const row of rows) yield toSession(row, projects);
+}
+
+export function readDetails(database: DatabaseSync, sessionId: string): TranscriptDetails | undefined {
+  const stored = database
+    .prepare(
+      `SELECT shown, state FROM files JOIN scans ON file = id
+       WHERE ${LISTED} AND session = ? ORDER BY modified DESC LIMIT 1`,
+    )
+    .get(sessionId) as StoredScan | undefined;
+  const scan = stored === undefined ? undefined : restoreScan(stored);
+  if (scan === undefined) return undefined;
+  const { lines, unknownLines, damaged, compactions } = scan;
+  return { lines, unknownLines, damaged, compactions };
 }
 
 export function countSessions(database: DatabaseSync): number {
@@ -97,36 +97,11 @@ function toCondition(query: IndexQuery): { where: string; values: SQLInputValue[
   return { where: conditions.join(" "), values };
 }
 
-/** Usage of the subagents by `folder/session`; of all sessions, or only of `rows` when the query has a filter. */
-function findSubagents(
-  database: DatabaseSync,
-  query: IndexQuery,
-  rows?: readonly (readonly [session: string, ...unknown[]])[],
-): Map<string, string[]> {
-  const isAll = rows === undefined || Object.values(query).every((value) => value === undefined);
-  const { where, values } = toCondition({ sessionIds: isAll ? undefined : rows.map(([session]) => session) });
-  const found = database
-    .prepare(`SELECT session, folder, usage FROM files WHERE agent IS NOT NULL ${where}`)
-    .all(...values) as unknown as Omit<UsageFileRow, "cwds">[];
-  const bySession = new Map<string, string[]>();
-  for (const { session, folder, usage } of found) {
-    const key = `${folder}/${session}`;
-    const others = bySession.get(key);
-    if (others === undefined) bySession.set(key, [usage]);
-    else others.push(usage);
-  }
-  return bySession;
-}
-
-function toFile(
-  row: readonly [...FileRow, ...unknown[]],
-  projects: string,
-  subagents: ReadonlyMap<string, string[]>,
-): IndexedFile {
-  const [sessionId, folder, name, sizeBytes, modifiedAt, entrypoint, cwds, usage, forkedFrom] = row;
-  const others = subagents.get(`${folder}/${sessionId}`) ?? [];
+function toSession(row: SessionRow, projects: string): IndexedSession {
+  const [sessionId, folder, name, sizeBytes, modifiedAt, entrypoint, cwds, marker, usage, forkedFrom] = row;
+  const subagents = JSON.parse(row[11]) as DayUsage[][];
   const total = emptyTotal();
-  for (const text of [usage, ...others]) for (const sum of JSON.parse(text) as DayUsage[]) addUsage(total, sum);
+  for (const sums of [JSON.parse(usage) as DayUsage[], ...subagents]) for (const sum of sums) addUsage(total, sum);
   return {
     sessionId,
     path: `${projects}/${folder}/${name}`,
@@ -134,23 +109,13 @@ function toFile(
     sizeBytes,
     modifiedAt,
     cwds: splitCwds(cwds),
+    originMarker: marker ?? undefined,
     tokens: { input: total.input, output: total.output, cacheRead: total.cacheRead, cacheWrite: total.cacheWrite },
-    subagentCount: others.length,
+    subagentCount: subagents.length,
     entrypoint: entrypoint ?? undefined,
     costUsd: total.pricedMessages === 0 ? undefined : total.costUsd,
     forkedFrom: forkedFrom ?? undefined,
-  };
-}
-
-function toSession(file: IndexedFile, scan: SessionScan): IndexedSession {
-  return {
-    ...file,
-    ...transcriptFacts(scan),
-    lastAt: scan.lastAt,
-    lines: scan.lines,
-    unknownLines: scan.unknownLines,
-    damaged: scan.damaged,
-    compactions: scan.compactions,
+    shown: row[10],
   };
 }
 

@@ -1,15 +1,16 @@
 /**
- * Where Claude Code keeps its files, and which transcripts there are. Holdfast only reads them, except for the hooks
+ * Where Claude Code keeps its files, which transcripts there are, and which sessions run. Holdfast only reads them, except for the hooks
  * that `hooks/claude-code/install.ts` adds to the settings on request. It opens only the files named here, because
  * others may hold credentials, and it follows no symbolic link to a file.
  */
-import { type Dirent, type Stats, closeSync, constants, fstatSync, openSync } from "node:fs";
+import { type Dirent, type Stats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
-import { homedir } from "node:os";
+import { homedir, hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileError, systemErrorCode } from "../../base/errors.ts";
 import { isRecord, parseJson } from "../../base/json-record.ts";
 import type { Environment } from "../../config/layout.ts";
+import { processStartTime, processState } from "../../base/processes.ts";
 
 /** `$CLAUDE_CONFIG_DIR`, else `~/.claude`. */
 export function resolveClaudeHome(env: Environment = process.env): string {
@@ -119,7 +120,7 @@ async function readNotes(path: string): Promise<Omit<SubagentTranscript, "agentI
 }
 
 /** Undefined when the file is missing, malformed or larger than `maxBytes`. */
-export async function readSmallJson(path: string, maxBytes: number): Promise<unknown> {
+async function readSmallJson(path: string, maxBytes: number): Promise<unknown> {
   await using handle = await openNativeFile(path);
   if (handle === undefined || (await handle.stat()).size > maxBytes) return undefined;
   return parseJson(await handle.readFile("utf8"));
@@ -180,4 +181,76 @@ function isNotFile(error: unknown): boolean {
 function isAbsent(error: unknown): boolean {
   const code = systemErrorCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
+}
+
+export interface RunningSession {
+  pid: number;
+  sessionId: string;
+  cwd?: string | undefined;
+  /** When the process started this session, in ms. */
+  startedAt?: number | undefined;
+  version?: string | undefined;
+  kind?: string | undefined;
+  entrypoint?: string | undefined;
+  name?: string | undefined;
+  /** `busy`, `idle`, `waiting`, or a status of a newer version. */
+  status?: string | undefined;
+  waitingFor?: string | undefined;
+}
+
+const PROCESS_FILE = /^(\d+)\.json$/;
+const MAX_PROCESS_FILE_BYTES = 256 * 1024;
+/** Error of a start time that is computed from the uptime. */
+const START_TOLERANCE_MS = 5000;
+
+/**
+ * Sorted by pid. Claude Code writes one file per process and does not remove it when it is killed, so a file counts only
+ * while its pid belongs to the process that wrote it. Only files named by a pid are opened: the same folder also holds a
+ * file with a token.
+ */
+export async function readRunningSessions(claudeHome: string): Promise<RunningSession[]> {
+  const folder = runningFolder(claudeHome);
+  const running: RunningSession[] = [];
+  for (const entry of await listFolder(folder)) {
+    const pid = Number(entry.isFile() ? PROCESS_FILE.exec(entry.name)?.[1] : undefined);
+    if (!Number.isSafeInteger(pid)) continue;
+    const record = await readSmallJson(join(folder, entry.name), MAX_PROCESS_FILE_BYTES);
+    if (!isRecord(record) || record["pid"] !== pid || typeof record["sessionId"] !== "string") continue;
+    if (!isSameProcess(pid, record["procStart"], record["startedAt"])) continue;
+    running.push(toRunningSession(pid, record["sessionId"], record));
+  }
+  return running.sort((a, b) => a.pid - b.pid);
+}
+
+function isSameProcess(pid: number, procStart: unknown, startedAt: unknown): boolean {
+  if (processState({ pid, startedAt: "unknown", host: hostname() }) !== "alive") return false;
+  const ticks = process.platform === "linux" ? startTicks(pid) : undefined;
+  if (ticks !== undefined && (typeof procStart === "string" || typeof procStart === "number")) {
+    return String(procStart) === ticks;
+  }
+  // Without comparable start times: the process must be older than the file.
+  const began = processStartTime(pid);
+  return began === undefined || typeof startedAt !== "number" || began <= startedAt + START_TOLERANCE_MS;
+}
+
+/** Field 22 of the stat file. The second field is a name in parentheses, which may contain spaces and parentheses. */
+function startTicks(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+const TEXT_FIELDS = ["cwd", "version", "kind", "entrypoint", "name", "status", "waitingFor"] as const;
+
+function toRunningSession(pid: number, sessionId: string, record: Record<string, unknown>): RunningSession {
+  const session: RunningSession = { pid, sessionId };
+  for (const field of TEXT_FIELDS) {
+    const value = record[field];
+    if (typeof value === "string") session[field] = value;
+  }
+  if (typeof record["startedAt"] === "number") session.startedAt = record["startedAt"];
+  return session;
 }

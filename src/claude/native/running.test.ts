@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { readRunningSessions } from "./running.ts";
+import { readRunningSessions } from "./layout.ts";
 
 const sessionId = "2567e988-bbe2-47b1-88e2-236ca4fc214e";
 

@@ -8,8 +8,7 @@ import { createLineReader } from "./line-reader.ts";
 import { localDay } from "./usage.ts";
 import { openNativeFileSync } from "./layout.ts";
 import { type FileScan, type FileScannerOptions, type ScanOptions, createFileScanner } from "./scan-file.ts";
-import { restoreScan, serializeScan } from "../index/stored-scan.ts";
-import { type SessionScan, createSessionScan } from "./session-scan.ts";
+import { restoreScan, serializeScan, type SessionScan, createSessionScan } from "./session-scan.ts";
 
 const realLines = claudeSampleLines();
 

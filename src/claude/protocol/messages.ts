@@ -10,17 +10,6 @@ import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "bypassPermissions" | "dontAsk" | "auto";
 
-/** Requests to a running process other than user messages. */
-export type ControlRequest =
-  | { subtype: "initialize" }
-  | { subtype: "interrupt" }
-  | { subtype: "set_permission_mode"; mode: PermissionMode }
-  | { subtype: "set_model"; model: string }
-  | { subtype: "get_context_usage" }
-  | { subtype: "mcp_status" }
-  | { subtype: "rename_session"; title: string }
-  | { subtype: "end_session" };
-
 export type OutboundMessage =
   | NonNullable<ReturnType<typeof readMessage>>
   | { type: "unknown"; sessionId: string | undefined; raw: JsonRecord }
@@ -28,7 +17,6 @@ export type OutboundMessage =
   | { type: "damaged"; sessionId: undefined; reason: string; excerpt: string };
 
 export type ResultMessage = ReturnType<typeof readResult>;
-export type ControlResponseMessage = NonNullable<ReturnType<typeof readControlResponse>>;
 export type ContentBlock = ReturnType<typeof readBlock>;
 export type TokenUsage = ReturnType<typeof tokenUsage>;
 export type PermissionDenial = ReturnType<typeof readDenial>;

@@ -1,6 +1,6 @@
 /**
  * The format of an agent's `claude-code-sessions.json`: OpenClaw's members, Holdfast's own part, and the
- * sessions in both. Unknown members are kept.
+ * sessions in both. Unknown members are kept. Holdfast's part has the agent's latest decisions about sessions.
  *
  * - A change is read, made and written under one lock, and the file is replaced atomically.
  * - A damaged file never counts as empty: readers get an error, and a writer sets it aside first.
@@ -13,6 +13,7 @@ import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { parseAgentSessionKey } from "../../keys/session-key.ts";
+import type { ScoreFactors, SessionSelection } from "../selection/selection.ts";
 
 export interface RegistryDocument extends JsonRecord {
   /** By `<repoPath>` or `<repoPath>::<label>`. */
@@ -177,4 +178,93 @@ export function roundSum(sum: number): number {
 
 function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
+}
+
+export interface KeptDecision {
+  /** ISO. */
+  at: string;
+  /** The session that the task ran in. */
+  sessionId: string;
+  repoPath: string;
+  task: string;
+  selection: KeptSelection;
+  /** What the selection would have chosen, if the caller named a session or a fresh one. */
+  suggested?: KeptSelection | undefined;
+}
+
+export interface KeptSelection extends Omit<SessionSelection, "scores" | "suggested"> {
+  /** The best ones. */
+  candidates: KeptCandidate[];
+  /** How many there were. */
+  considered: number;
+}
+
+interface KeptCandidate {
+  sessionId: string;
+  score: number;
+  factors: ScoreFactors;
+  relevance: number;
+  reason: string;
+  evidence: string[];
+}
+
+const MAX_DECISIONS = 100;
+const MAX_CANDIDATES = 5;
+
+export function keepDecision(
+  document: RegistryDocument,
+  run: Pick<KeptDecision, "at" | "sessionId" | "repoPath" | "task">,
+  { suggested, ...selection }: SessionSelection,
+): void {
+  const own = ownPart(document);
+  const kept: KeptDecision = {
+    ...run,
+    selection: shortened(selection),
+    suggested: suggested === undefined ? undefined : shortened(suggested),
+  };
+  own["decisions"] = [...listOf(own), kept].slice(-MAX_DECISIONS);
+}
+
+function shortened({ scores, ...selection }: Omit<SessionSelection, "suggested">): KeptSelection {
+  const candidates = scores.slice(0, MAX_CANDIDATES).map(({ relevance, evidence, score, ...rest }) => ({
+    sessionId: rest.sessionId,
+    score,
+    factors: rest.factors,
+    relevance: relevance.relevance,
+    reason: rest.reason,
+    evidence: evidence.map(({ text }) => text),
+  }));
+  return { ...selection, candidates, considered: scores.length };
+}
+
+function listOf(own: OwnPart): unknown[] {
+  return Array.isArray(own["decisions"]) ? (own["decisions"] as unknown[]) : [];
+}
+
+/** Oldest first. Skips entries that cannot be read. */
+export function keptDecisions(document: RegistryDocument): KeptDecision[] {
+  return listOf(ownPart(document)).filter(isKeptDecision);
+}
+
+function isKeptDecision(value: unknown): value is KeptDecision {
+  if (!isRecord(value) || !isKeptSelection(value["selection"])) return false;
+  if (value["suggested"] !== undefined && !isKeptSelection(value["suggested"])) return false;
+  return [value["at"], value["sessionId"], value["task"]].every((text) => typeof text === "string");
+}
+
+function isKeptSelection(value: unknown): value is KeptSelection {
+  if (!isRecord(value) || typeof value["action"] !== "string" || typeof value["reason"] !== "string") return false;
+  const { candidates } = value;
+  return (
+    Array.isArray(candidates) &&
+    candidates.every((one) => isRecord(one) && typeof one["score"] === "number" && typeof one["relevance"] === "number")
+  );
+}
+
+/** Whether the selection, had it decided alone, would have used the same session. */
+export function isAsSuggested({ selection, suggested }: KeptDecision): boolean {
+  if (suggested === undefined) return true;
+  return (
+    suggested.sessionId === selection.sessionId && (suggested.action === "fresh") === (selection.action === "fresh")
+  );
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createTestClock } from "../../../test/support/time.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createLogger } from "../../base/log.ts";
-import { isAsSuggested } from "./decisions.ts";
+import { isAsSuggested } from "./registry-file.ts";
 import {
   type RegistryPlace,
   listAllSessions,

@@ -13,8 +13,10 @@ import { CLAUDE_REGISTRY_NAME, agentLayout, agentsFolder } from "../../config/la
 import { normalizeAgentId } from "../../keys/names.ts";
 import { checkAgentId } from "../attribution.ts";
 import type { SessionSelection } from "../selection/selection.ts";
-import { type KeptDecision, keepDecision, keptDecisions } from "./decisions.ts";
 import {
+  type KeptDecision,
+  keepDecision,
+  keptDecisions,
   type RegisteredSession,
   type RegistryDocument,
   type RegistryFileOptions,

@@ -4,7 +4,7 @@
  * start while anything of this one is left.
  */
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import type { RunningSession } from "../native/running.ts";
+import type { RunningSession } from "../native/layout.ts";
 import type { SessionSelection } from "../selection/selection.ts";
 import { throwIfCancelled, timerDelay, watchForWriters } from "./leases.ts";
 import type { ClaudeEvent, ClaudeProcess, ClaudeTurn } from "./process/claude-process.ts";
@@ -77,8 +77,8 @@ export class ActiveRun {
   private version: string | undefined;
   private idleMs: number | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
-  /** The run itself must end, not only its process. */
-  private isOver = false;
+  /** The run was stopped, so no other may start in its place. */
+  isEnded = false;
   private finished: Promise<void> | undefined;
 
   constructor(setup: ActiveRunSetup) {
@@ -131,19 +131,14 @@ export class ActiveRun {
 
   /** Interrupts the turn first, so that the text so far reaches the transcript, then finishes the run. */
   async end(): Promise<void> {
-    this.isOver = true;
+    this.isEnded = true;
     await this.process.interrupt();
     await this.finish();
   }
 
-  /**
-   * Ends the process and releases everything. With `keepLeases` the caller keeps the reservation, unless the run was
-   * also ended for good in the meantime: then `leasesKept` is false.
-   */
-  async finish({ keepLeases = false } = {}): Promise<{ leasesKept: boolean }> {
-    if (!keepLeases) this.isOver = true;
+  /** Ends the process and releases everything. */
+  async finish(): Promise<void> {
     await (this.finished ??= this.releaseAll());
-    return { leasesKept: !this.isOver };
   }
 
   /** A failed step does not stop the others; the end of this process releases the rest. */
@@ -153,11 +148,7 @@ export class ActiveRun {
     await this.handled;
     this.endWatch();
     const { parts, record, onFinish } = this.setup;
-    const steps = [
-      onFinish,
-      async () => await record.remove(),
-      async () => await (this.isOver ? this.reservation.release() : undefined),
-    ];
+    const steps = [onFinish, async () => await record.remove(), async () => await this.reservation.release()];
     for (const step of steps) {
       await step().catch((error: unknown) => parts.log.error("A run could not release everything", { error }));
     }

@@ -110,18 +110,10 @@ const SILENCE_MS = 10_000;
 /** Does not keep the process alive. */
 export async function startControlServer(folder: string, handle: ControlHandler) {
   const path = await newSocketPath(folder);
-  /** Clients that have not sent a question yet. */
-  const silent = new Set<Socket>();
   const server = createServer((socket) => {
-    silent.add(socket);
-    socket.once("close", () => silent.delete(socket));
-    socket.setTimeout(SILENCE_MS, () => {
-      if (silent.has(socket)) socket.destroy();
-    });
-    answerOne(socket, async (question, signal) => {
-      silent.delete(socket);
-      return await handle(question, signal);
-    });
+    // Keeps the process alive only while a question is open.
+    socket.setTimeout(SILENCE_MS, () => socket.destroy()).unref();
+    answerOne(socket, handle);
   });
   await listen(server, path);
   server.on("error", () => undefined);
@@ -131,7 +123,6 @@ export async function startControlServer(folder: string, handle: ControlHandler)
     // Does not wait for open questions: one of them may be the request that ends this process.
     close: async (): Promise<void> => {
       server.close();
-      for (const socket of silent) socket.destroy();
       await removeSocket(folder, path);
     },
   };
@@ -165,6 +156,7 @@ function answerOne(socket: Socket, handle: ControlHandler): void {
     const end = received.indexOf("\n");
     if (end === -1 && received.length <= MAX_QUESTION_LENGTH) return;
     isAsked = true;
+    socket.setTimeout(0).ref();
     const question = end === -1 ? undefined : received.slice(0, end);
     if (end !== -1 && received.indexOf("\n", end + 1) !== -1) cancel.abort();
     received = "";

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { startChild } from "../../../test/support/child.ts";
-import type { RunningSession } from "../native/running.ts";
+import type { RunningSession } from "../native/layout.ts";
 import { laneOf, leaseLane, leaseSession, type HeldLock, watchForWriters } from "./leases.ts";
 import { laneLockFile, sessionLockFile } from "./run-files.ts";
 

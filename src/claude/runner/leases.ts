@@ -12,7 +12,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { HoldfastError, fileError } from "../../base/errors.ts";
 import { ensurePrivateFolder, fileExists } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
-import type { RunningSession } from "../native/running.ts";
+import type { RunningSession } from "../native/layout.ts";
 import { laneLockFile, sessionLockFile } from "./run-files.ts";
 import type { Holder, Lane, ReadRunning } from "./runner-contract.ts";
 import { printableLine } from "../../base/text.ts";

@@ -20,7 +20,7 @@ import {
 } from "./leases.ts";
 import type { SessionStart } from "./process/claude-process.ts";
 import type { EventRelay } from "./run-events.ts";
-import { type RunRecord, checkSessionId, isInLane, readRuns } from "./run-files.ts";
+import { checkSessionId, isInLane, readRuns } from "./run-files.ts";
 import type { Holder, Lane, RunnerParts, SelectionRequest, SpawnOptions } from "./runner-contract.ts";
 
 export interface Reservation {
@@ -42,6 +42,8 @@ export interface ReservationRequest {
   parts: RunnerParts;
   relay: EventRelay;
   signal: AbortSignal;
+  /** What was decided already. Default: decide when the lane is free. */
+  selection?: SessionSelection | undefined;
   /** Called when the run has its place in the queue for the lane. Optional. */
   onArrived?: (() => void) | undefined;
 }
@@ -81,35 +83,41 @@ export async function reserve(request: ReservationRequest): Promise<Reservation>
   }
 }
 
-/** Undefined: the lane is in use, and the run works on a copy beside it. */
 async function takeLane(attempt: Attempt): Promise<HeldLock | undefined> {
-  const { lane, signal, policy, onArrived } = attempt;
-  const { locksFolder } = attempt.parts;
-  const isHere = (run: RunRecord): boolean => isInLane(run, lane);
-  if (policy === "queue") {
-    return await queueFor(attempt, "Another run is using this repo.", isHere, async (limits) => {
-      const onBusy = (holder: Holder): void => {
-        onArrived?.();
-        limits.onBusy?.(holder);
-      };
-      return await leaseLane(locksFolder, lane, { ...limits, onBusy });
-    });
-  }
+  const { lane, onArrived, parts } = attempt;
+  return await acquire(attempt, undefined, async (wait) => {
+    const onBusy = (holder: Holder): void => {
+      onArrived?.();
+      wait.onBusy?.(holder);
+    };
+    return await leaseLane(parts.locksFolder, lane, { ...wait, onBusy });
+  });
+}
+
+/** Locks a session, or without an id the lane. Undefined: it is in use, and the policy is to work on a copy. */
+async function acquire(
+  attempt: Attempt,
+  sessionId: string | undefined,
+  lease: (wait: LeaseWait) => Promise<HeldLock>,
+): Promise<HeldLock | undefined> {
+  const { policy, signal } = attempt;
+  const reason = sessionId === undefined ? "Another run is using this repo." : "The session is in use.";
+  if (policy === "queue") return await queueFor(attempt, sessionId, reason, lease);
   try {
-    return await leaseLane(locksFolder, lane, { signal, timeoutMs: 0 });
+    return await lease({ signal, timeoutMs: 0 });
   } catch (error) {
     const pid = lockedBy(error);
     if (pid === undefined) throw error;
     if (policy === "fork") return undefined;
-    throw sessionInUse(await describeHolder(attempt, isHere, pid));
+    throw sessionInUse(await findHolder(attempt, sessionId, pid));
   }
 }
 
 /** A copy of the named session, or of the one that has the lane. */
 async function planWithoutLane(attempt: Attempt): Promise<Plan> {
-  const { options, lane } = attempt;
+  const { options } = attempt;
   if (options.fresh === true) return await planFresh(attempt, decision("fresh", undefined, "The repo is in use."));
-  const holder = await describeHolder(attempt, (run) => isInLane(run, lane), 0);
+  const holder = await findHolder(attempt, undefined, 0);
   const named = options.fork ?? options.resume;
   const sessionId = named ?? (await unlessChat(attempt, holder.sessionId));
   if (sessionId !== undefined) return await planFork(attempt, decision("fork", sessionId, "The repo is in use."));
@@ -125,7 +133,7 @@ async function unlessChat({ parts }: Attempt, sessionId: string | undefined): Pr
 /** A plan is undefined when the run had to wait: then it decides again. */
 async function planInLane(attempt: Attempt): Promise<Plan> {
   for (;;) {
-    const selection = await chooseSession(attempt.parts, attempt.options, attempt.lane);
+    const selection = attempt.selection ?? (await chooseSession(attempt.parts, attempt.options, attempt.lane));
     const { action, sessionId } = selection;
     if (action === "fresh" || (action !== "queue" && sessionId === undefined))
       return await planFresh(attempt, selection);
@@ -153,35 +161,16 @@ async function planFork({ parts }: Attempt, selection: SessionSelection): Promis
 
 async function planResume(attempt: Attempt, selection: SessionSelection): Promise<Plan | undefined> {
   const sessionId = checkSessionId(selection.sessionId ?? "");
-  const lock = await takeSession(attempt, sessionId);
+  const { locksFolder, readRunning } = attempt.parts;
+  const lock = await acquire(attempt, sessionId, async (wait) => {
+    return await leaseSession(locksFolder, sessionId, readRunning, wait);
+  });
   if (lock === undefined) return await planFork(attempt, { ...selection, reason: `${selection.reason} It is in use.` });
   if (lock.waited && attempt.options.resume === undefined) {
     await lock.release();
     return undefined;
   }
   return { selection, start: { kind: "resume", sessionId }, writes: sessionId, lock };
-}
-
-/** Undefined: the session is in use, and the policy is to copy it. */
-async function takeSession(attempt: Attempt, sessionId: string): Promise<HeldLock | undefined> {
-  const { signal, policy } = attempt;
-  const { locksFolder, readRunning } = attempt.parts;
-  const lease = async (wait: LeaseWait): Promise<HeldLock> =>
-    await leaseSession(locksFolder, sessionId, readRunning, wait);
-  if (policy === "queue") return await queueFor(attempt, "The session is in use.", hasSession(sessionId), lease);
-  try {
-    return await lease({ signal, timeoutMs: 0 });
-  } catch (error) {
-    const pid = lockedBy(error);
-    if (pid === undefined) throw error;
-    if (policy === "fork") return undefined;
-    const [writer] = await findWriters(readRunning, sessionId);
-    throw sessionInUse(writer === undefined ? { kind: "holdfast", pid, sessionId } : toHolder(writer));
-  }
-}
-
-function hasSession(sessionId: string): (run: RunRecord) => boolean {
-  return (run) => run.sessionId === sessionId;
 }
 
 /** A `claude` without a lease works in this worktree. */
@@ -201,7 +190,7 @@ async function planBesidePerson(attempt: Attempt, selection: SessionSelection): 
   const [writer] = await findWriters(readRunning, sessionId);
   if (policy === "refuse" && writer !== undefined) throw sessionInUse(toHolder(writer));
   const reason = "Another Claude Code works in this repo.";
-  const waited = await queueFor(attempt, reason, hasSession(sessionId), async (limits) => {
+  const waited = await queueFor(attempt, sessionId, reason, async (limits) => {
     return await waitForWriters(readRunning, sessionId, limits);
   });
   // The session ended after the selection was made: pause, then decide again.
@@ -218,14 +207,14 @@ const REPEAT_MS = 30_000;
 /** Reports the holder when the wait begins, and again every 30 s. */
 async function queueFor<T>(
   attempt: Attempt,
+  sessionId: string | undefined,
   reason: string,
-  isHolder: (run: RunRecord) => boolean,
   wait: (limits: LeaseWait) => Promise<T>,
 ): Promise<T> {
   const startedAt = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const report = async (known: Holder): Promise<void> => {
-    const holder = known.kind === "person" ? known : await describeHolder(attempt, isHolder, known.pid);
+    const holder = known.kind === "person" ? known : await findHolder(attempt, sessionId, known.pid);
     attempt.relay.emit({ type: "queued", holder, waitedMs: Math.round(performance.now() - startedAt), reason });
   };
   const onBusy = (holder: Holder): void => {
@@ -244,11 +233,14 @@ function remainingMs({ deadline }: Attempt): number {
   return Math.max(0, deadline - performance.now());
 }
 
-/** The holder as its run record describes it, else just the pid. */
-async function describeHolder({ parts }: Attempt, isHolder: (run: RunRecord) => boolean, pid: number): Promise<Holder> {
+/** The holder of a session, or without an id of the lane, as far as it is known. */
+async function findHolder({ parts, lane }: Attempt, sessionId: string | undefined, pid: number): Promise<Holder> {
   const runs = await readRuns(parts.locksFolder).catch(() => []);
-  const run = runs.find(isHolder);
-  if (run === undefined) return { kind: "holdfast", pid };
+  const run = runs.find((one) => (sessionId === undefined ? isInLane(one, lane) : one.sessionId === sessionId));
+  if (run === undefined) {
+    const [writer] = sessionId === undefined ? [] : await findWriters(parts.readRunning, sessionId);
+    return writer === undefined ? { kind: "holdfast", pid, sessionId } : toHolder(writer);
+  }
   return {
     kind: "holdfast",
     pid: run.host.pid,

@@ -102,9 +102,9 @@ it("joins text, replaces progress, drops and counts tools, and keeps important e
   for (let index = 0; index < 10_000; index++) relay.emit({ type: "text", text: "word " });
   for (let index = 0; index < 10_000; index++) relay.emit(progress(index));
   for (let index = 0; index < 10_000; index++) relay.emit(tool);
-  relay.emit({ type: "warning", text: "look here" });
+  relay.emit({ type: "fallback", sessionId: "a", text: "look here" });
   gate.resolve();
-  while (seen.at(-1)?.type !== "warning") await nextTick();
+  while (seen.at(-1)?.type !== "fallback") await nextTick();
   expect(seen.length).toBeLessThan(210);
   expect(seen.find((event) => event.type === "dropped")).toEqual({ type: "dropped", count: 10_000 - 198 });
   expect(seen.filter((event) => event.type === "progress")).toEqual([progress(9999)]);

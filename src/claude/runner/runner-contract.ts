@@ -9,7 +9,7 @@ import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Environment } from "../../config/layout.ts";
 import type { OutboundMessage, PermissionMode } from "../protocol/messages.ts";
-import type { RunningSession } from "../native/running.ts";
+import type { RunningSession } from "../native/layout.ts";
 import type { SaveSessionOptions } from "../registry/registry.ts";
 import type { RunStats, SessionCosts } from "../registry/run-stats.ts";
 import type { SessionSelection } from "../selection/selection.ts";
@@ -98,7 +98,6 @@ export type RunnerEvent =
   /** Another process writes the session of this run: its transcript may fork. */
   | { type: "second-writer"; pid: number; sessionId: string; text: string }
   | { type: "fallback"; sessionId: string; text: string }
-  | { type: "warning"; text: string }
   | { type: "ended"; result: ClaudeCodeResult }
   /** The reader was slow: this many events are missing. */
   | { type: "dropped"; count: number };

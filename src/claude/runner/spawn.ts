@@ -93,7 +93,7 @@ async function refuseChat({ parts }: RunnerContext, { resume, sessionKey }: Spaw
   if (conversation !== undefined) throw sessionOfChat(resume, conversation);
 }
 
-/** `stale`: the session to resume is gone, nothing was done, and the leases are still held. */
+/** `stale`: the session to resume is gone, and nothing was done. */
 async function runReserved(spawn: Spawn, message: string): Promise<ClaudeCodeResult | "stale"> {
   const { context, options, reservation, relay, warnings } = spawn;
   const { selection, start } = reservation;
@@ -113,17 +113,10 @@ async function runReserved(spawn: Spawn, message: string): Promise<ClaudeCodeRes
     await run.finish();
     throw error;
   });
-  return done.turn.outcome === "stale-resume" && how !== "fresh"
-    ? await endStale(run)
-    : await conclude(spawn, run, done);
-}
-
-async function endStale(run: ActiveRun): Promise<"stale"> {
-  const { leasesKept } = await run.finish({ keepLeases: true });
-  if (leasesKept) return "stale";
-  // The run was stopped in this moment, so no other may start in its place.
-  await run.reservation.release();
-  throw cancelled();
+  if (done.turn.outcome !== "stale-resume" || how === "fresh") return await conclude(spawn, run, done);
+  await run.finish();
+  if (run.isEnded) throw cancelled();
+  return "stale";
 }
 
 async function conclude(
@@ -153,61 +146,47 @@ async function reportEnd({ parts }: RunnerContext, options: SpawnOptions, run: A
   });
 }
 
-/** Runs the task again after `stale`, with the leases still held. */
+/** Runs the task again after `stale`, with the rest of the old conversation. */
 async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
-  let fresh: Spawn;
-  let message: string;
-  try {
-    const texts = (await readHistory(spawn)).filter((text) => text !== undefined);
-    const history = texts.length === 0 ? undefined : texts.join("\n\n");
-    fresh = await toFresh(spawn, history !== undefined);
-    message = handOffMessage(spawn, history);
-  } catch (error) {
-    await spawn.reservation.release();
-    throw error;
-  }
-  const result = await runReserved(fresh, message);
+  const { context, options, relay, warnings } = spawn;
+  const { parts } = context;
+  const { conversation, start } = spawn.reservation;
+  const { sessionId } = start;
+  const history = await readHistory(spawn);
+  const reason =
+    `Session ${sessionId} could not be resumed: Claude Code no longer has it. The task runs in a fresh session, ` +
+    (history === undefined
+      ? "without the old conversation, of which nothing is left."
+      : "with the rest of the old conversation as context.");
+  warnings.push(reason);
+  parts.log.warn(reason, { sessionId });
+  relay.emit({ type: "fallback", sessionId, text: reason });
+  const selection = { ...spawn.reservation.selection, action: "fresh" as const, reason, sessionId: undefined };
+  const wanted = { ...options, resume: undefined, fork: undefined, fresh: true };
+  const reservation = await reserve({ options: wanted, parts, relay, signal: options.signal, selection });
+  const why = `The session ${sessionId} could not be resumed.`;
+  const task = history === undefined ? options.task : withHandOff(options.task, why, history);
+  const fresh = { ...spawn, reservation: { ...reservation, conversation } };
+  const result = await runReserved(fresh, parts.markTask(options.agentId, task));
   if (result !== "stale") return result;
-  const why = "Claude Code started neither the old session nor a new one.";
-  throw new HoldfastError("unavailable", "session-not-started", why, {
-    hint: "Run `claude` by hand in this folder to see the reason.",
-  });
+  throw new HoldfastError(
+    "unavailable",
+    "session-not-started",
+    "Claude Code started neither the old session nor a new one.",
+    { hint: "Run `claude` by hand in this folder to see the reason." },
+  );
 }
 
-/** The rest of a lost session's history, with the caller's additions. */
-async function readHistory({ context, options, reservation }: Spawn): Promise<(string | undefined)[]> {
+/** The rest of a lost session's history, with the caller's additions. Undefined: nothing is left. */
+async function readHistory({ context, options, reservation }: Spawn): Promise<string | undefined> {
   const { parts } = context;
   const { sessionId } = reservation.start;
   const orNothing = (error: unknown): undefined => {
     parts.log.warn("The earlier conversation of a lost session cannot be read", { error, sessionId });
   };
   const history = options.handOff ?? (await parts.peekHistory(sessionId, reservation.lane.worktree).catch(orNothing));
-  return [history, await options.recall?.().catch(orNothing)];
-}
-
-/** Keeps the leases and replaces the session. */
-async function toFresh(spawn: Spawn, hasHistory: boolean): Promise<Spawn> {
-  const { context, reservation, relay, warnings } = spawn;
-  const { sessionId } = reservation.start;
-  const text =
-    `Session ${sessionId} could not be resumed: Claude Code no longer has it. The task runs in a fresh session, ` +
-    (hasHistory
-      ? "with the rest of the old conversation as context."
-      : "without the old conversation, of which nothing is left.");
-  warnings.push(text);
-  context.parts.log.warn(text, { sessionId });
-  relay.emit({ type: "fallback", sessionId, text });
-  const writes = context.parts.ids.uuid();
-  await reservation.add(writes);
-  await reservation.drop(reservation.writes);
-  const selection = { ...reservation.selection, action: "fresh" as const, reason: text, sessionId: undefined };
-  return { ...spawn, reservation: { ...reservation, selection, writes, start: { kind: "new", sessionId: writes } } };
-}
-
-function handOffMessage({ context, options, reservation }: Spawn, history: string | undefined): string {
-  const { agentId, task } = options;
-  const why = `The session ${reservation.start.sessionId} could not be resumed.`;
-  return context.parts.markTask(agentId, history === undefined ? task : withHandOff(task, why, history));
+  const texts = [history, await options.recall?.().catch(orNothing)].filter((text) => text !== undefined);
+  return texts.length === 0 ? undefined : texts.join("\n\n");
 }
 
 const TASK_LENGTH = 200;

@@ -110,7 +110,7 @@ async function refuseMessage(): Promise<void> {
 async function showLoginStep({ loginCode, text }: ChannelStatus, json: boolean): Promise<void> {
   if (loginCode === undefined) return talk(text);
   if (json) return printJson({ schema: 1, channel: "whatsapp", loginCode });
-  const { renderQrCode } = await import("../qr-code.ts");
+  const { renderQrCode } = await import("../channel-view.ts");
   talk("Scan this code with WhatsApp: Settings → Linked devices → Link a device. Press Ctrl-C to cancel.");
   printStyled(await renderQrCode(loginCode));
 }

@@ -16,7 +16,7 @@ import { findSession } from "../../session/find-session.ts";
 import { type AnswerPrinter, createAnswerPrinter, turnFailure, withoutFailureText } from "../answer-printer.ts";
 import type { Flags, Texts } from "../command.ts";
 import { STORE_MISSING, type Setup, assertAgentId, loadSetup, withAgent } from "../context.ts";
-import { reportFailure } from "../failure.ts";
+import { reportFailure } from "../help.ts";
 import { style, talk } from "../output.ts";
 import { type LiveCaller, openCaller } from "../gateway-client.ts";
 import { engineNameOf } from "../../compose/agent-pool.ts";

@@ -11,6 +11,7 @@ export async function get(key: string | undefined, options: Flags<"json">): Prom
   const { config } = await loadSetup();
   const value = key === undefined ? config : await getConfigValue(config, key);
   if (options.json === true) printJson(key === undefined ? { value } : { key, value });
+  else if (value === undefined) talk(`${key} is not set.`);
   else print(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
 }
 

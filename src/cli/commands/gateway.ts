@@ -132,7 +132,7 @@ function createChannelReporter() {
 }
 
 async function drawCode(code: string): Promise<void> {
-  const { renderQrCode } = await import("../qr-code.ts");
+  const { renderQrCode } = await import("../channel-view.ts");
   process.stderr.write(`${await renderQrCode(code)}\n`);
 }
 

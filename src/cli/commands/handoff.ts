@@ -14,7 +14,9 @@ import type { Counts, Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printTable, right, talk, writeOut, waitingLine } from "../output.ts";
 import { printable, printableLine } from "../../base/text.ts";
+import { openClaudeSide } from "../../compose/claude.ts";
 import { openHandoff } from "../../compose/handoff.ts";
+import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { openAgent } from "../../compose/agent.ts";
 
 type HandoffOptions = Flags<"json"> & Texts<"agent" | "session">;
@@ -231,29 +233,20 @@ async function withHandoff(
   const handoff = await openHandoff({ home, config: on, env: process.env, agent });
   if (handoff === undefined) throw turnedOff();
   await using _handoff = closing(handoff);
-  const claude = openClaude({ home, config }, agent.agentId);
+  const claude = openClaudeSide({ home, config, logger: silentLogger });
   await using _claude = closing(claude);
+  const findNative = async (idOrPrefix: string): Promise<DiscoveredSession> => {
+    using _line = waitingLine("Reading Claude Code's sessions");
+    return await claude.find(idOrPrefix);
+  };
   const catchUp = async (): Promise<void> => {
     if (!isOn) return;
     using _line = waitingLine("Reading new messages");
     await handoff.recover();
   };
-  await task({ home, config, agent, handoff, findNative: claude.findNative, catchUp });
-}
-
-function openClaude(setup: Setup, agentId: string): Pick<HandoffPlace, "findNative"> & { close(): void } {
-  if (agentId !== setup.config.defaultAgent) return { close: () => undefined };
-  let side: { close(): void } | undefined;
-  return {
-    findNative: async (idOrPrefix) => {
-      const { openClaudeSide } = await import("../../compose/claude.ts");
-      const opened = openClaudeSide({ ...setup, logger: silentLogger });
-      side = opened;
-      using _line = waitingLine("Reading Claude Code's sessions");
-      return await opened.find(idOrPrefix);
-    },
-    close: () => side?.close(),
-  };
+  // The default agent keeps the hand-offs of Claude Code.
+  const isKeeper = agent.agentId === config.defaultAgent;
+  await task({ home, config, agent, handoff, findNative: isKeeper ? findNative : undefined, catchUp });
 }
 
 function turnedOff(): HoldfastError {

@@ -10,8 +10,8 @@ import type { TranscriptEntry } from "../../transcript/entries.ts";
 import { readTail, readTranscript, readEntriesFrom } from "../../transcript/reader.ts";
 import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
-import { printJson, printStyled, style, writeOut } from "../output.ts";
-import { renderEntry, reportProblems } from "../transcript-view.ts";
+import { printJson, printStyled, style, writeJsonList, writeOut } from "../output.ts";
+import { renderEntry, reportProblems } from "../conversation-view.ts";
 import { type TranscriptProblem, isLoss } from "../../transcript/scan.ts";
 import { isFlushEntry } from "../../transcript/messages.ts";
 
@@ -96,17 +96,16 @@ async function* readAll(path: string, report: Report): AsyncGenerator<Transcript
   addTo(report, { ...reading.report, end });
 }
 
+function toText(entry: TranscriptEntry): string {
+  return JSON.stringify(entryToJson(entry));
+}
+
 async function printHistoryJson({ key, entry, window }: FoundSession, path: string, shown: Shown): Promise<void> {
   const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path };
-  await writeOut(`${JSON.stringify(head).slice(0, -1)},"entries":[`);
-  let count = 0;
-  for await (const shownEntry of shown.entries) {
-    await writeOut(`${count === 0 ? "" : ","}${JSON.stringify(entryToJson(shownEntry))}`);
-    count++;
-  }
-  const { problems, problemCount } = shown.report;
-  const complete = shown.complete && !problems.some(isLoss);
-  await writeOut(`],${JSON.stringify({ complete, count, problems, problemCount }).slice(1)}\n`);
+  await writeJsonList(head, "entries", shown.entries, toText, (count) => {
+    const { problems, problemCount } = shown.report;
+    return { complete: shown.complete && !problems.some(isLoss), count, problems, problemCount };
+  });
 }
 
 async function printHistory({ key, entry, window }: FoundSession, shown: Shown): Promise<void> {

@@ -17,7 +17,7 @@ import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, type Setup, confirm, withAgent } from "../context.ts";
 import { flexible, print, printJson, printTable, talk, waitingLine } from "../output.ts";
 import { findRunningGateway, openLocalCaller } from "../gateway-client.ts";
-import { reportProblems } from "../transcript-view.ts";
+import { reportProblems } from "../conversation-view.ts";
 import { compactSession } from "../../session/transcript-changes.ts";
 
 type ChangeOptions = AgentOptions & Flags<"json" | "yes">;

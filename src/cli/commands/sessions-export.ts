@@ -1,6 +1,5 @@
 /** `holdfast sessions export`: a conversation as Markdown, HTML, JSON lines or JSON, secrets redacted. */
 import { existsSync } from "node:fs";
-import { localTime } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { encodeLine } from "../../base/jsonl.ts";
 import { redactText, redactValue } from "../../base/redact.ts";
@@ -10,9 +9,14 @@ import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import { type WholeItem, readWhole } from "../../transcript/fork.ts";
 import type { Flags, Texts } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
-import { type PageMessage, renderPage } from "../conversation-page.ts";
-import { describeEntry, reportProblems } from "../transcript-view.ts";
-import { writeExport } from "../write-export.ts";
+import {
+  type ShownMessage,
+  describeEntry,
+  renderMarkdown,
+  renderPage,
+  reportProblems,
+  writeExport,
+} from "../conversation-view.ts";
 import { locateTranscript } from "../../session/agent-handle.ts";
 import { type TranscriptProblem, addProblem, createProblemList, isLoss } from "../../transcript/scan.ts";
 import { isFlushEntry } from "../../transcript/messages.ts";
@@ -81,44 +85,22 @@ interface RenderOptions {
 type Render = (conversation: Conversation, options: RenderOptions) => AsyncIterable<string>;
 
 const RENDERERS: Record<Format, Render> = {
-  md: renderMarkdown,
-  html: renderHtml,
+  md: (conversation, { key, redact }) => renderMarkdown({ title: key, facts: [] }, messagesOf(conversation, redact)),
+  html: (conversation, { key, redact }) => renderPage({ title: key, facts: [] }, messagesOf(conversation, redact)),
   jsonl: renderLines,
   json: renderJson,
 };
 
 /** For people; the other formats contain every entry unchanged. */
-async function* renderMarkdown(
-  { items, problems }: Conversation,
-  { key, redact }: RenderOptions,
-): AsyncGenerator<string> {
-  yield `# ${key}\n`;
+async function* messagesOf({ items, problems }: Conversation, redact: boolean): AsyncGenerator<ShownMessage> {
   for await (const item of items) {
     const spoken = item.kind === "entry" && !isFlushEntry(item.entry) ? describeEntry(item.entry) : undefined;
     if (item.kind === "header" || spoken === undefined) continue;
-    const text = redact ? redactText(spoken.text) : spoken.text;
-    yield `\n## ${spoken.speaker} · ${localTime(Date.parse(item.entry.timestamp))}\n\n${text}\n`;
-  }
-  for (const { reason } of problems.filter(isLoss)) yield `\n> The transcript is damaged: ${reason}.\n`;
-}
-
-async function* renderHtml(conversation: Conversation, { key, redact }: RenderOptions): AsyncGenerator<string> {
-  yield* renderPage({ title: key, facts: [] }, pageMessages(conversation, redact));
-}
-
-async function* pageMessages({ items, problems }: Conversation, redact: boolean): AsyncGenerator<PageMessage> {
-  for await (const item of items) {
-    const spoken = item.kind === "entry" && !isFlushEntry(item.entry) ? describeEntry(item.entry) : undefined;
-    if (item.kind === "header" || spoken === undefined) continue;
-    const { speaker } = spoken;
-    const text = redact ? redactText(spoken.text) : spoken.text;
-    const at = Date.parse(item.entry.timestamp);
-    const tone = speaker === "you" ? "person" : speaker === "agent" ? "agent" : "other";
-    if (speaker === "tool") yield { speaker, tone, at, text: "", details: [{ title: "output", text }] };
-    else yield { speaker, tone, at, text };
+    const { speaker, text } = spoken;
+    yield { speaker, at: Date.parse(item.entry.timestamp), text: redact ? redactText(text) : text };
   }
   for (const { reason } of problems.filter(isLoss)) {
-    yield { speaker: "damage", tone: "other", text: `The transcript is damaged: ${reason}.` };
+    yield { speaker: "damage", text: `The transcript is damaged: ${reason}.` };
   }
 }
 

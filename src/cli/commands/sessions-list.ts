@@ -1,12 +1,33 @@
-/** `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages. */
+/**
+ * `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages; and
+ * `sessions show`: one session with its windows and its lease.
+ */
 import { inParallel } from "../../base/async.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { JsonPage, ListQuery } from "../../store/store.ts";
 import { type Counts, type Flags, type Texts, invalidOption } from "../command.ts";
 import { type AgentOptions, isStoreMissing, loadSetup, withAgent, withExistingAgent } from "../context.ts";
-import { flexible, formatAge, formatTokens, printJson, printTable, right, talk } from "../output.ts";
+import {
+  flexible,
+  formatAge,
+  formatTokens,
+  printJson,
+  printTable,
+  right,
+  talk,
+  print,
+  printStyled,
+  style,
+} from "../output.ts";
 import { listAgentIds } from "../../compose/agent.ts";
 import type { SessionKind } from "../../keys/session-key.ts";
+import { localTime } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { redactText } from "../../base/redact.ts";
+import { type AgentHandle, transcriptPath } from "../../session/agent-handle.ts";
+import { findSession } from "../../session/find-session.ts";
+import { deriveSessionTitle } from "../../session/title.ts";
+import { firstUserText, lastMessagePreview } from "../../transcript/reader.ts";
 
 type ListOptions = AgentOptions &
   Flags<"json" | "allAgents"> &
@@ -107,7 +128,6 @@ async function printList(page: SessionsPage, options: ListOptions): Promise<void
     talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session matches.");
     return;
   }
-  const { describeSession } = await import("./sessions-show.ts");
   const rows = await inParallel(parseSessions(page), async (session) => {
     const { title, last } = await describeSession(session, page.folders.get(session.agentId) ?? "");
     const cells = [session.key, formatAge(session.ageMs), formatTokens(session.totalTokens), title, last];
@@ -125,4 +145,70 @@ async function printList(page: SessionsPage, options: ListOptions): Promise<void
     rows,
   );
   if (total > count) talk(`${total - count} more; --limit ${total} shows all.`);
+}
+
+export async function showSession(reference: string, options: AgentOptions & Flags<"json">): Promise<void> {
+  const details = await withAgent(options, async (agent) => await readDetails(agent, reference));
+  if (options.json === true) printJson(details);
+  else printDetails(details);
+}
+
+async function readDetails(agent: AgentHandle, reference: string) {
+  const { agentId, store } = agent;
+  const { key, entry } = await findSession(agent, reference);
+  const [windows, lease] = await Promise.all([store.windows(key), store.leases.current(key)]);
+  return { key, agentId, path: store.path, entry, windows, lease };
+}
+
+/** Large fields, shown only as sizes. */
+const LARGE = new Set(["skillsSnapshot", "systemPromptReport"]);
+
+function printDetails({ key, entry, windows, lease }: Awaited<ReturnType<typeof readDetails>>): void {
+  printStyled(style("bold", key));
+  for (const [field, value] of Object.entries(entry)) {
+    print(`  ${field.padEnd(22)} ${describeValue(field, value)}`);
+  }
+  if (lease !== undefined) {
+    print(`  written by             process ${lease.process.pid} on ${lease.process.host}, epoch ${lease.epoch}`);
+  }
+  printStyled("");
+  printTable(
+    ["WINDOW", "OPENED", "BY", "CLOSED", "TRANSCRIPT"],
+    windows.map((window) => [
+      window.sessionId.slice(0, 8),
+      localTime(window.openedAt),
+      window.reason,
+      window.closedAt === undefined ? "open" : localTime(window.closedAt),
+      window.archive === undefined ? (window.transcript ?? "") : `archive/${window.archive}`,
+    ]),
+  );
+}
+
+function describeValue(field: string, value: unknown): string {
+  if (LARGE.has(field)) return `(${JSON.stringify(value).length} characters)`;
+  if (typeof value === "number" && field.endsWith("At")) {
+    return `${localTime(value)} (${formatAge(Date.now() - value)})`;
+  }
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Title and last message, from the two ends of the transcript. Empty if there are no messages. */
+async function describeSession(entry: SessionEntry, sessionsFolder: string): Promise<{ title: string; last: string }> {
+  const path = transcriptPath({ sessionsFolder }, entry);
+  try {
+    const [first, last] = await Promise.all([
+      entry.label === undefined ? firstUserText(path) : undefined,
+      lastMessagePreview(path),
+    ]);
+    return { title: redactText(titleOf(entry, first)), last: redactText(last ?? "") };
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    return { title: redactText(titleOf(entry, undefined)), last: "(unreadable; see `holdfast doctor`)" };
+  }
+}
+
+function titleOf(entry: SessionEntry, first: string | undefined): string {
+  // Without the session id: it would become the title of a session without messages.
+  const { sessionId: _, ...named } = entry;
+  return named.label ?? deriveSessionTitle(named, first) ?? "";
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { NOON, discoveredSession } from "../../../test/support/claude-samples.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
-import { textWidth } from "../text-width.ts";
+import { textWidth } from "../output.ts";
 import { type Frame, drawPicker, layoutOf } from "./draw-picker.ts";
 import { createPickerState, pressKey } from "./picker-state.ts";
 

@@ -14,8 +14,16 @@ import {
   runningText,
   shortPath,
 } from "../commands/cc/claude-side.ts";
-import { plural, formatAge, formatTokens } from "../output.ts";
-import { cutToWidth, fitToWidth, graphemes, textWidth, wrapToWidth } from "../text-width.ts";
+import {
+  plural,
+  formatAge,
+  formatTokens,
+  cutToWidth,
+  fitToWidth,
+  graphemes,
+  textWidth,
+  wrapToWidth,
+} from "../output.ts";
 import { type PickerState, queryWords, selectedItem } from "./picker-state.ts";
 import { printableLine } from "../../base/text.ts";
 

@@ -1,9 +1,9 @@
 /**
- * `holdfast cc`: the session picker on a terminal, the list elsewhere. Sessions in the index appear at once; transcripts
- * are read in the background, and the list updates without moving the selection.
+ * `holdfast cc`: the session picker on a terminal, the list elsewhere. Keys work while transcripts are read, and the
+ * list updates without moving the selection.
  */
 import { basename } from "node:path";
-import type { Key } from "node:readline";
+import { type Key, type Interface, emitKeypressEvents } from "node:readline";
 import { lazy } from "../../base/async.ts";
 import { errorMessage, ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
@@ -13,7 +13,7 @@ import { isFolder, withClaude, shortPath } from "../commands/cc/claude-side.ts";
 import { type ListOptions, type ListQuery, assertFolder, listNative, toQuery } from "../commands/cc/list.ts";
 import { loadSetup } from "../context.ts";
 import { style, print } from "../output.ts";
-import { drawPicker, layoutOf } from "./draw-picker.ts";
+import { drawPicker, layoutOf, type Frame, type Size } from "./draw-picker.ts";
 import {
   type PickerChoice,
   type PickerItem,
@@ -25,15 +25,15 @@ import {
   withRows,
   createKeyReader,
 } from "./picker-state.ts";
-import type { Terminal } from "./terminal.ts";
-import type { ClaudeSide, DiscoverChoice } from "../../compose/claude.ts";
+import type { ClaudeSide } from "../../compose/claude.ts";
+import { writeSync } from "node:fs";
+import { constants } from "node:os";
 
 export async function pickSession(options: ListOptions): Promise<void> {
   const isInteractive = process.stdin.isTTY && process.stdout.isTTY && options.json !== true;
   if (!isInteractive) return await listNative(options);
   const query = toQuery(options);
   await withClaude(options, async (side) => {
-    const { openTerminal } = await import("./terminal.ts");
     if (query.repoPath !== undefined && !isFolder(query.repoPath)) await assertKnown(side, query.repoPath);
     const content = createContentSearch();
     let begin: PickerBegin = { query: "" };
@@ -75,7 +75,7 @@ async function act(side: ClaudeSide, choice: Picked): Promise<string | undefined
 const REFRESH_MS = 100;
 const FOUND = 200;
 
-/** Searches what was said. Opened at the first search; each search reads a little more of new transcripts. */
+/** Searches the content of sessions. Opened at the first search; each search reads a little more of new transcripts. */
 function createContentSearch() {
   const opening = lazy(async () => {
     const [{ openPersonSearch }, setup] = await Promise.all([import("../../compose/search.ts"), loadSetup()]);
@@ -122,25 +122,16 @@ function sourcesFor(
     : [toSource(side, repoPath, wanted, options.repo === undefined), everywhere];
 }
 
-/** Limit for the first frame; the full list follows. */
-const FIRST_PAGE = 200;
-
 function toSource(side: ClaudeSide, repoPath: string | undefined, choice: ListQuery["choice"], skipIfEmpty: boolean) {
-  const read = async (more: DiscoverChoice): Promise<PickerPage> => {
-    const { sessions, repoPath: root } = await side.discover(repoPath, { ...choice, ...more });
-    return { sessions, name: root === undefined ? "all repos" : shortPath(root) };
-  };
   return {
     isAll: repoPath === undefined,
     /** If it has no sessions, show the next source. */
     skipIfEmpty,
-    /** Sessions from the index. */
-    known: async () => await read({ limit: Math.min(choice.limit ?? FIRST_PAGE, FIRST_PAGE), refresh: false }),
-    /** Sessions after reading changed transcripts. */
-    refreshed: async (onProgress: (text: string) => void) => {
+    read: async (onProgress: (text: string) => void): Promise<PickerPage> => {
       const show = ({ filesDone, filesTotal }: RefreshProgress): void =>
         onProgress(`Reading transcripts: ${filesDone} of ${filesTotal}`);
-      return await read({ refresh: { onProgress: show } });
+      const found = await side.discover(repoPath, { ...choice, refresh: { onProgress: show } });
+      return { sessions: found.sessions, name: found.repoPath === undefined ? "all repos" : shortPath(found.repoPath) };
     },
   };
 }
@@ -197,19 +188,15 @@ async function runPicker(
   const load = async (): Promise<void> => {
     const shown = source;
     const isShown = (): boolean => shown === source && !isOver;
-    const known = await shown.known();
-    if (!isShown()) return;
-    notice = "Reading transcripts …";
-    show(known);
-    const fresh = await shown.refreshed((text) => {
+    const page = await shown.read((text) => {
       if (!isShown()) return;
       notice = text;
       draw();
     });
     if (!isShown()) return;
-    if (fresh.sessions.length === 0 && shown.skipIfEmpty) return nextSource();
+    if (page.sessions.length === 0 && shown.skipIfEmpty) return nextSource();
     notice = undefined;
-    show(fresh);
+    show(page);
   };
   const start = (): void => {
     load().catch((error: unknown) => {
@@ -250,8 +237,10 @@ async function runPicker(
     draw();
   };
   // An error is thrown after the screen is closed, where the person can read it.
-  terminal.onKey((text, raw) => guard(() => onKey(text, raw), reject));
-  terminal.onResize(() => guard(onResize, reject));
+  terminal.listen(
+    (text, raw) => guard(() => onKey(text, raw), reject),
+    () => guard(onResize, reject),
+  );
   draw();
   start();
   searchContent();
@@ -285,3 +274,90 @@ function searchText(session: DiscoveredSession): string {
     .join("\n")
     .toLowerCase();
 }
+
+/**
+ * The terminal in picker mode: raw keys and the alternate screen. It is restored on every exit: a choice, an error, a
+ * signal, the end of the process.
+ */
+interface Terminal extends Disposable {
+  size(): Size;
+  draw(frame: Frame): void;
+  listen(onKey: OnKey, onResize: () => void): void;
+}
+
+type OnKey = (text: string | undefined, key: Key) => void;
+
+const ESCAPE = "\u001b[";
+// Alternate screen, no line wrapping, bracketed paste.
+const ENTER = `${ESCAPE}?1049h${ESCAPE}?7l${ESCAPE}?2004h${ESCAPE}2J`;
+const LEAVE = `${ESCAPE}?2004l${ESCAPE}?7h${ESCAPE}?25h${ESCAPE}?1049l`;
+// Synchronized output: the terminal shows the frame at once.
+const BEGIN_FRAME = `${ESCAPE}?2026h`;
+const END_FRAME = `${ESCAPE}?2026l`;
+
+/** Without more bytes in this time, an escape byte is the Escape key. */
+const ESCAPE_MS = 60;
+
+function openTerminal(): Terminal {
+  const { stdin, stdout } = process;
+  let isOpen = true;
+  let listener: OnKey | undefined;
+  let resized: (() => void) | undefined;
+  const onKeypress: OnKey = (text, key) => listener?.(text, key);
+  const onResize = (): void => resized?.();
+  /** The terminal is gone. */
+  const onEnd = (): void => onKeypress(undefined, { name: "escape" });
+  /** After a stop (Ctrl-Z) the shell has changed the terminal. */
+  const onContinue = (): void => {
+    stdin.setRawMode(true);
+    stdout.write(ENTER);
+    onResize();
+  };
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    stdin.off("keypress", onKeypress);
+    stdin.off("end", onEnd);
+    stdout.off("resize", onResize);
+    process.off("exit", close);
+    process.off("SIGCONT", onContinue);
+    for (const signal of EXIT_SIGNALS) process.off(signal, onSignal);
+    // Synchronous: at exit, buffered output is lost.
+    writeSync(stdout.fd, LEAVE);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
+  const onSignal = (signal: (typeof EXIT_SIGNALS)[number]): void => {
+    close();
+    process.exit(128 + constants.signals[signal]);
+  };
+
+  // Node reads only this member; a real readline interface would echo lines.
+  emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
+  stdin.setRawMode(true);
+  stdin.resume();
+  stdin.on("keypress", onKeypress);
+  stdin.on("end", onEnd);
+  stdout.on("resize", onResize);
+  process.on("exit", close);
+  process.on("SIGCONT", onContinue);
+  for (const signal of EXIT_SIGNALS) process.on(signal, onSignal);
+  stdout.write(ENTER);
+  return {
+    size: () => ({ columns: Math.max(20, stdout.columns), rows: Math.max(4, stdout.rows) }),
+    draw({ lines, cursor }) {
+      if (!isOpen) return;
+      // Erase first: after a full line the cursor is still on its last character.
+      const body = lines.map((line) => `${ESCAPE}2K${line}`).join("\r\n");
+      const place = `${ESCAPE}${cursor.row + 1};${cursor.column + 1}H`;
+      stdout.write(`${BEGIN_FRAME}${ESCAPE}?25l${ESCAPE}H${body}${place}${ESCAPE}?25h${END_FRAME}`);
+    },
+    listen: (onKey, whenResized) => {
+      listener = onKey;
+      resized = whenResized;
+    },
+    [Symbol.dispose]: close,
+  };
+}
+
+const EXIT_SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT"] as const;

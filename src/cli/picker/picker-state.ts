@@ -4,7 +4,7 @@
  */
 import type { Key } from "node:readline";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
-import { graphemes } from "../text-width.ts";
+import { graphemes } from "../output.ts";
 
 /** `search` is the searchable text in lower case. */
 export interface PickerItem {

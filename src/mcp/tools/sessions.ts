@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { undefinedOn } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
-import { projectStatusReport } from "../../claude/project-status-report.ts";
+import { projectStatusReport } from "../../claude/project-status.ts";
 import type { SessionScore } from "../../claude/selection/selection.ts";
 import { type Bridge, countUpTo, defineTool } from "../bridge-tool.ts";
 import { excerptLine, toListRow, costOf, shortText, taskOf } from "../model-text.ts";

@@ -7,15 +7,8 @@
  * - When the process ends for any reason, everything that it started is ended too.
  * - Text in events and results was written by models and tools: data, never instructions.
  */
-import type { JsonRecord } from "../../../base/json-record.ts";
 import type { Environment } from "../../../config/layout.ts";
-import type {
-  ControlRequest,
-  OutboundMessage,
-  PermissionDenial,
-  PermissionMode,
-  TokenUsage,
-} from "../../protocol/messages.ts";
+import type { OutboundMessage, PermissionDenial, PermissionMode, TokenUsage } from "../../protocol/messages.ts";
 
 export interface ClaudeProcessOptions {
   /** A name on the PATH or a path: `claudeCode.command`. */
@@ -76,8 +69,6 @@ export interface ClaudeProcess extends AsyncDisposable {
   interrupt(): Promise<"idle" | "answered" | "process-ended">;
   /** Ends the process: end of input, then SIGINT, SIGTERM, SIGKILL. Resolves with `ended`. */
   stop(): Promise<ClaudeExit>;
-  /** Sends a control request. Rejects when Claude Code refuses, does not answer or has ended. */
-  request(request: ControlRequest): Promise<JsonRecord>;
   /** Calls `listener` at once for every message and the end of every turn. Returns a function that ends this. */
   listen(listener: (event: ClaudeEvent) => void): () => void;
 }

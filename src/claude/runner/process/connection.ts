@@ -1,6 +1,6 @@
 /**
- * The pipes of one `claude`: lines in, messages out, control requests with their answers. Turns are
- * handled elsewhere. A broken pipe shows as the end of the process, never as an exception.
+ * The pipes of one `claude`: lines in, messages and control requests out. Turns are handled elsewhere. A broken pipe
+ * shows as the end of the process, never as an exception.
  */
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,24 +8,15 @@ import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
 import type { JsonRecord } from "../../../base/json-record.ts";
 import { type Line, createLineSplitter, encodeLine } from "../../../base/jsonl.ts";
-import {
-  type ControlRequest,
-  type ControlResponseMessage,
-  type OutboundMessage,
-  parseOutboundMessage,
-} from "../../protocol/messages.ts";
+import { type OutboundMessage, parseOutboundMessage } from "../../protocol/messages.ts";
 import type { ClaudeExit } from "./claude-process.ts";
 import { type LeashOptions, startOnLeash } from "./leash.ts";
 
 export type Connection = ReturnType<typeof openConnection>;
 
-const ANSWER_TIMEOUT_MS = 10_000;
 const STDERR_LENGTH = 4000;
 /** Time to read the rest of the pipes after the process has ended. */
 const DRAIN_MS = 2000;
-
-type ControlAnswer = ControlResponseMessage["answer"];
-const HAS_ENDED: ControlAnswer = { ok: false, error: "the process has ended" };
 
 export function openConnection(options: LeashOptions, onMessage: (message: OutboundMessage) => void) {
   const program = startOnLeash(options);
@@ -36,7 +27,6 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     });
   }
   const { child, stdin, stdout, stderr } = program;
-  const pending = new Map<string, (answer: ControlAnswer) => void>();
   const lines = createLineSplitter();
   let stderrTail = "";
 
@@ -50,21 +40,9 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   };
   const take = (line: Line): void => {
     for (const message of messagesOf(line)) {
-      if (message.type === "control_response") pending.get(message.requestId)?.(message.answer);
-      else if (message.type === "control_request") refuse(message.requestId);
-      else onMessage(message);
+      if (message.type === "control_request") refuse(message.requestId);
+      else if (message.type !== "control_response") onMessage(message);
     }
-  };
-  const ask = async (request: ControlRequest): Promise<ControlAnswer> => {
-    const requestId = randomIds.uuid();
-    const { promise, resolve } = Promise.withResolvers<ControlAnswer>();
-    const timer = setTimeout(() => resolve({ ok: false, error: "no answer" }), ANSWER_TIMEOUT_MS);
-    pending.set(requestId, resolve);
-    write({ type: "control_request", request_id: requestId, request });
-    return await promise.finally(() => {
-      clearTimeout(timer);
-      pending.delete(requestId);
-    });
   };
   // `ended` reports the end of the process.
   stdin.on("error", () => undefined);
@@ -86,7 +64,6 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   const ended = new Promise<ClaudeExit>((resolve) => {
     child.on("close", (code, signal) => {
       lines.end().forEach(take);
-      for (const settle of pending.values()) settle(HAS_ENDED);
       const exit = { code: code ?? undefined, signal: signal ?? undefined, stderr: stderrTail };
       void program.release().then(() => resolve(exit));
     });
@@ -98,14 +75,9 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     sendMessage: (text: string, uuid: string): void => {
       write({ type: "user", message: { role: "user", content: text }, parent_tool_use_id: null, uuid });
     },
-    async request(request: ControlRequest): Promise<JsonRecord> {
-      const answer = stdin.writable ? await ask(request) : HAS_ENDED;
-      if (answer.ok) return answer.response;
-      throw new HoldfastError("unavailable", "claude-control-failed", `${request.subtype}: ${answer.error}`, {
-        hint: "Nothing was done. This version of Claude Code may not support the request (claude --version).",
-        data: { request },
-      });
-    },
+    /** Claude Code answers by acting: the turn or the process ends. */
+    control: (subtype: "interrupt" | "end_session"): void =>
+      write({ type: "control_request", request_id: randomIds.uuid(), request: { subtype } }),
     closeInput: () => void stdin.end(),
     signal: (signal: "SIGINT" | "SIGTERM") => void child.kill(signal),
     kill: () => void program.release(),

@@ -72,7 +72,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
     await happensWithin(START_MS, Promise.race([turn.begun.promise, turn.over]));
     const deadline = performance.now() + grace.interruptMs;
     while (performance.now() < deadline) {
-      connection.request({ subtype: "interrupt" }).catch(() => undefined);
+      connection.control("interrupt");
       if (await happensWithin(ASK_AGAIN_MS, turn.over)) return exit === undefined ? "answered" : "process-ended";
     }
     await (stopping ??= endBySignals(connection, ended, grace));
@@ -81,7 +81,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
 
   const stop = async (): Promise<ClaudeExit> => {
     if (turns.current !== undefined) turns.current.ending ??= "interrupted";
-    connection.request({ subtype: "end_session" }).catch(() => undefined);
+    connection.control("end_session");
     connection.closeInput();
     if (await happensWithin(grace.endMs, ended)) return await ended;
     return await endBySignals(connection, ended, grace);
@@ -103,7 +103,6 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
       return turns.current === undefined ? "idle" : await interruptTurn(turns.current, "interrupted");
     },
     stop: async () => await (stopping ??= stop()),
-    request: async (request) => await connection.request(request),
     listen: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -61,7 +61,7 @@ function printReport(report: ArchiveReport, { dryRun }: ArchiveCommandOptions): 
 }
 
 async function restore(side: ClaudeSide, id: string, to: string, options: ArchiveCommandOptions): Promise<void> {
-  const { restoreNativeSession } = await import("../../../claude/archive/restore.ts");
+  const { restoreNativeSession } = await import("../../../claude/archive/archive-sessions.ts");
   const { sessionId } = await side.find(id);
   const restored = await restoreNativeSession(sessionId, { home: side.home, claudeHome: side.claudeHome, to });
   if (options.json === true) {

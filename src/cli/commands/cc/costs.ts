@@ -1,5 +1,4 @@
 /** `holdfast cc costs`: tokens and costs by list prices, each message counted once. */
-import { readMarker } from "../../../claude/attribution.ts";
 import type { NativeIndex, UsageRow } from "../../../claude/index/native-index.ts";
 import { flexible, formatTokens, printJson, printTable, right, talk } from "../../output.ts";
 import { withClaude, progressLine, formatUsd, shortPath } from "./claude-side.ts";
@@ -7,6 +6,7 @@ import { shortId } from "../../../base/ids.ts";
 import { type Flags, type Texts, parseSince } from "../../command.ts";
 import { printableLine } from "../../../base/text.ts";
 import { mostExpensiveFirst } from "../../../claude/index/session-rows.ts";
+import { parseFacts } from "../../../claude/native/session-scan.ts";
 
 type CostsOptions = Flags<"json"> & Texts<"since"> & { by?: Grouping | undefined };
 
@@ -51,11 +51,11 @@ async function joinRepos(rows: readonly UsageRow[]): Promise<UsageRow[]> {
 function namesOf(by: Grouping, rows: readonly UsageRow[], index: NativeIndex): Map<string, string> {
   if (by === "repo") return new Map(rows.map(({ group }) => [group, shortPath(group)]));
   if (by !== "session") return new Map();
-  const sessions = index.list({ sessionIds: rows.map(({ group }) => group) });
+  const sessions = [...index.list({ sessionIds: rows.map(({ group }) => group) })];
   return new Map(
-    sessions.map(({ sessionId, title, firstPrompt }) => {
-      // The first message replaces a missing title; it may start with the agent's marker.
-      const { text } = readMarker(title ?? firstPrompt ?? "");
+    sessions.map(({ sessionId, shown }) => {
+      const { title, firstMessage } = parseFacts(shown);
+      const text = title ?? firstMessage;
       return [sessionId, `${shortId(sessionId)}  ${printableLine(text.slice(0, 200), TITLE_WIDTH)}`];
     }),
   );

@@ -2,8 +2,8 @@
 import { localTime } from "../../../base/clock.ts";
 import { shortId } from "../../../base/ids.ts";
 import { type DiscoveredSession, countedCost } from "../../../claude/discovered-session.ts";
-import type { IndexedSession, NativeIndex, UsageRow } from "../../../claude/index/native-index.ts";
-import type { KeptDecision } from "../../../claude/registry/decisions.ts";
+import type { IndexedSession, NativeIndex, TranscriptDetails, UsageRow } from "../../../claude/index/native-index.ts";
+import type { KeptDecision } from "../../../claude/registry/registry-file.ts";
 import { claudeLayout } from "../../../config/layout.ts";
 import { plural, printJson, formatBytes, formatTokens, printHanging, printStyled, style } from "../../output.ts";
 import { resumeCommand } from "./attach.ts";
@@ -47,7 +47,7 @@ async function gatherInfo(side: ClaudeSide, session: DiscoveredSession) {
     schema: 1,
     session,
     /** Facts from the transcript; undefined without one. */
-    transcript: indexed === undefined ? undefined : transcriptFacts(indexed),
+    transcript: transcriptFacts(index.details(sessionId)),
     /** Tokens and costs by model. */
     usage: index.usage({ by: "model", sessionIds: [sessionId] }),
     subagents: indexed === undefined ? [] : await listSubagents(indexed.path),
@@ -62,15 +62,16 @@ async function gatherInfo(side: ClaudeSide, session: DiscoveredSession) {
   };
 }
 
-/** Only the first damaged lines and the latest compactions. */
-function transcriptFacts({ lines, unknownLines, damaged, compactions }: IndexedSession) {
-  const dated = compactions.map(({ at, ...rest }) => ({ ...rest, at: at === undefined ? undefined : new Date(at) }));
-  return { lines, unknownLines, damaged, compactions: dated };
+function transcriptFacts(details: TranscriptDetails | undefined) {
+  const compactions = (details?.compactions ?? []).map(({ at, ...rest }) => {
+    return { ...rest, at: at === undefined ? undefined : new Date(at) };
+  });
+  return details === undefined ? undefined : { ...details, compactions };
 }
 
 /** Claude Code writes a fork into the folder of its original. */
 function findForks(index: NativeIndex, { folder, sessionId }: IndexedSession): string[] {
-  const neighbours = index.list({ folders: [folder] });
+  const neighbours = [...index.list({ folders: [folder] })];
   return neighbours.filter((one) => one.forkedFrom === sessionId).map((one) => one.sessionId);
 }
 
@@ -182,7 +183,7 @@ function compactionText({
   preTokens,
   postTokens,
   at,
-}: ReturnType<typeof transcriptFacts>["compactions"][number]): string {
+}: NonNullable<ReturnType<typeof transcriptFacts>>["compactions"][number]): string {
   const sizes = preTokens === undefined ? "" : `: ${formatTokens(preTokens)} → ${formatTokens(postTokens ?? 0)} tokens`;
   return `${at === undefined ? "" : `${localTime(at.getTime())} `}${trigger ?? ""}${sizes}`;
 }

@@ -3,7 +3,7 @@ import { basename, resolve } from "node:path";
 import { ERROR_KINDS, HoldfastError, errorMessage } from "../../../base/errors.ts";
 import { shortId } from "../../../base/ids.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
-import type { Discovery, DiscoveryTexts } from "../../../claude/discovery/discover.ts";
+import type { Discovery } from "../../../claude/discovery/discover.ts";
 import { type Counts, type Flags, type Texts, invalidOption, parseSince } from "../../command.ts";
 import {
   flexible,
@@ -14,9 +14,9 @@ import {
   printJson,
   printTable,
   talk,
-  writeOut,
+  writeJsonList,
+  cutToWidth,
 } from "../../output.ts";
-import { cutToWidth } from "../../text-width.ts";
 import {
   type ClaudeOptions,
   isFolder,
@@ -47,7 +47,11 @@ export async function listNative(options: ListOptions): Promise<void> {
     if (options.json === true && choice.limit === undefined && !process.stdout.isTTY) {
       const found = await side.discoverTexts(repoPath, query);
       progress[Symbol.dispose]();
-      await writeSessions(found, () => assertFolder(repoPath));
+      const { rows, activeCount } = found;
+      await writeJsonList({ schema: 1 }, "sessions", rows, String, (total) => {
+        if (total === 0) assertFolder(repoPath);
+        return { total, activeCount };
+      });
       reportProblems(found);
       return;
     }
@@ -155,24 +159,4 @@ export function reportProblems({ problems, refreshed }: Pick<Discovery, "problem
   for (const { path, error } of problems) talk(`holdfast: ${path}: ${errorMessage(error)}`);
   for (const { path, reason } of failed) talk(`holdfast: ${path}: ${reason}`);
   if (problems.length + failed.length > 0) process.exitCode = ERROR_KINDS.degraded.exitCode;
-}
-
-const CHUNK_LENGTH = 256 * 1024;
-
-/**
- * Prints the same JSON as `printJson`, but streams it: ten thousand sessions are tens of megabytes. `onNone` is called
- * before anything is written.
- */
-async function writeSessions({ rows, activeCount }: DiscoveryTexts, onNone: () => void): Promise<void> {
-  let total = 0;
-  let text = '{"schema":1,"sessions":[';
-  for (const row of rows) {
-    text += total === 0 ? row : `,${row}`;
-    total += 1;
-    if (text.length < CHUNK_LENGTH) continue;
-    await writeOut(text);
-    text = "";
-  }
-  if (total === 0) onNone();
-  await writeOut(`${text}],"total":${total},"activeCount":${activeCount}}\n`);
 }

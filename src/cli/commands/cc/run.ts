@@ -283,7 +283,6 @@ function toLine(event: RunnerEvent): RunLine | undefined {
       return [`the session continues as ${event.to}`];
     case "second-writer":
     case "fallback":
-    case "warning":
       return [`WARNING: ${event.text}`, "loud"];
     case "ended":
       return [endText(event.result)];

@@ -129,7 +129,7 @@ export async function evaluate(file: string | undefined, options: EvalOptions): 
 
 /** A task without a named session counts as accepted, which proves little, so it is no part of the accuracy. */
 async function evaluateHistory(options: EvalOptions): Promise<void> {
-  const { isAsSuggested } = await import("../../../claude/registry/decisions.ts");
+  const { isAsSuggested } = await import("../../../claude/registry/registry-file.ts");
   const all = await withClaude(options, async (side) => await side.decisions({ agentId: options.agent }));
   const named = all.filter(({ suggested }) => suggested !== undefined);
   const wrong = named.filter((one) => !isAsSuggested(one));

@@ -1,10 +1,9 @@
 /** `holdfast cc show` and `cc export`: the conversation of a native session, secrets redacted. */
-import { localTime } from "../../../base/clock.ts";
 import { HoldfastError } from "../../../base/errors.ts";
 import { shortId } from "../../../base/ids.ts";
 import { encodeLine } from "../../../base/jsonl.ts";
 import { redactText, redactValue } from "../../../base/redact.ts";
-import { printable, printableLine } from "../../../base/text.ts";
+import { printableLine } from "../../../base/text.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import {
   type NativeCall,
@@ -12,11 +11,9 @@ import {
   readNativeLines,
   readNativeMessages,
 } from "../../../claude/native/read-messages.ts";
-import { type PageMessage, renderPage } from "../../conversation-page.ts";
-import { printStyled, style, talk, writeOut } from "../../output.ts";
-import { writeExport } from "../../write-export.ts";
-import { type ClaudeOptions, progressLine, withClaude } from "./claude-side.ts";
-import { sessionTitle, shortPath } from "./claude-side.ts";
+import { type ShownMessage, messageLines, renderMarkdown, renderPage, writeExport } from "../../conversation-view.ts";
+import { printStyled, style, talk, writeJsonList, writeOut } from "../../output.ts";
+import { type ClaudeOptions, progressLine, withClaude, sessionTitle, shortPath } from "./claude-side.ts";
 import type { Counts, Flags } from "../../command.ts";
 
 type ShowOptions = ClaudeOptions & Flags<"all"> & Counts<"limit">;
@@ -27,7 +24,7 @@ export async function showNativeSession(id: string, options: ShowOptions): Promi
   await showFound(await findNative(id, options), options);
 }
 
-export type NativeFormat = "md" | "html" | "jsonl";
+type NativeFormat = "md" | "html" | "jsonl";
 
 export interface ExportNativeOptions extends ClaudeOptions {
   format?: NativeFormat | undefined;
@@ -94,20 +91,17 @@ async function* shownMessages(
   yield* last;
 }
 
-async function printMessages(session: DiscoveredSession, path: string, options: ShowOptions): Promise<void> {
-  await writeOut(`${JSON.stringify({ schema: 1, sessionId: session.sessionId, path }).slice(0, -1)},"messages":[`);
-  let count = 0;
-  for await (const { at, ...message } of shownMessages(path, options)) {
-    const dated = { ...message, at: at === undefined ? undefined : new Date(at).toISOString() };
-    await writeOut(`${count === 0 ? "" : ","}${JSON.stringify(redactValue(dated))}`);
-    count += 1;
-  }
-  await writeOut(`],"count":${count}}\n`);
+function toText({ at, ...message }: NativeMessage): string {
+  return JSON.stringify(redactValue({ ...message, at: at === undefined ? undefined : new Date(at).toISOString() }));
+}
+
+async function printMessages({ sessionId }: DiscoveredSession, path: string, options: ShowOptions): Promise<void> {
+  const head = { schema: 1, sessionId, path };
+  await writeJsonList(head, "messages", shownMessages(path, options), toText, (count) => ({ count }));
 }
 
 const SPEAKERS = { user: "you", assistant: "Claude", tool: "tool", summary: "summary" } as const;
 const MAX_RESULT_LINES = 10;
-const MARGIN = " ".repeat("2026-01-01 00:00:00  speaker  ".length);
 
 async function printConversation(session: DiscoveredSession, path: string, options: ShowOptions): Promise<void> {
   printStyled(style("bold", printableLine(sessionTitle(session), 160)));
@@ -115,12 +109,10 @@ async function printConversation(session: DiscoveredSession, path: string, optio
   let isEmpty = true;
   for await (const message of shownMessages(path, options)) {
     isEmpty = false;
-    const lines = printable(redactText(bodyOf(message))).split("\n");
+    const lines = redactText(bodyOf(message)).split("\n");
     const isLong = message.role === "tool" && lines.length > MAX_RESULT_LINES;
-    const [first = "", ...rest] = isLong ? [...lines.slice(0, MAX_RESULT_LINES), "…"] : lines;
-    const time = style("dim", message.at === undefined ? " ".repeat(19) : localTime(message.at));
-    const speaker = style(message.role === "user" ? "cyan" : "green", SPEAKERS[message.role].padEnd(7));
-    await writeOut(`${[`${time}  ${speaker}  ${first}`, ...rest.map((line) => `${MARGIN}${line}`)].join("\n")}\n`);
+    const text = (isLong ? [...lines.slice(0, MAX_RESULT_LINES), "…"] : lines).join("\n");
+    await writeOut(`${messageLines({ speaker: SPEAKERS[message.role], at: message.at, text })}\n`);
   }
   if (isEmpty) printStyled(style("dim", "(no messages)"));
   else if (options.all !== true) printStyled(style("dim", "(--all also shows earlier messages and tool output)"));
@@ -145,37 +137,33 @@ function callText({ name, input }: NativeCall): string {
 
 export async function exportFound(session: DiscoveredSession, options: ExportNativeOptions): Promise<void> {
   const path = transcriptOf(session);
-  const render = { md: renderMarkdown, html: renderHtml, jsonl: renderLines }[options.format ?? "md"];
-  await writeExport(render(session, path), options.output);
+  await writeExport(render(session, path, options.format ?? "md"), options.output);
 }
 
-async function* renderMarkdown(session: DiscoveredSession, path: string): AsyncGenerator<string> {
-  yield `# ${redactText(sessionTitle(session)).replaceAll("\n", " ")}\n\n${factsOf(session).join(" · ")}\n`;
+function render(session: DiscoveredSession, path: string, format: NativeFormat): AsyncIterable<string> {
+  const title = redactText(sessionTitle(session)).replaceAll("\n", " ");
+  const head = { title, facts: factsOf(session) };
+  if (format === "jsonl") return rawLines(path);
+  return format === "md" ? renderMarkdown(head, withoutTools(path)) : renderPage(head, withTools(path));
+}
+
+async function* rawLines(path: string): AsyncGenerator<string> {
+  for await (const { record } of readNativeLines(path)) yield encodeLine(redactValue(record));
+}
+
+async function* withoutTools(path: string): AsyncGenerator<ShownMessage> {
   for await (const message of readNativeMessages(path)) {
     if (message.role === "tool") continue;
-    const time = message.at === undefined ? "" : ` · ${localTime(message.at)}`;
-    yield `\n## ${SPEAKERS[message.role]}${time}\n\n${redactText(bodyOf(message))}\n`;
+    yield { speaker: SPEAKERS[message.role], at: message.at, text: redactText(bodyOf(message)) };
   }
 }
 
-async function* renderHtml(session: DiscoveredSession, path: string): AsyncGenerator<string> {
-  const title = redactText(sessionTitle(session)).split("\n")[0] ?? "";
-  yield* renderPage({ title, facts: factsOf(session) }, pageMessages(path));
-}
-
-async function* pageMessages(path: string): AsyncGenerator<PageMessage> {
+async function* withTools(path: string): AsyncGenerator<ShownMessage> {
   for await (const { role, at, text, calls } of readNativeMessages(path)) {
-    const tone = role === "user" ? "person" : role === "assistant" ? "agent" : "other";
-    const safe = redactText(text);
     const details = calls.map((call) => ({
       title: redactText(callText(call)),
       text: JSON.stringify(redactValue(call.input), undefined, 2),
     }));
-    if (role === "tool") yield { speaker: "tool", tone, at, text: "", details: [{ title: "output", text: safe }] };
-    else yield { speaker: SPEAKERS[role], tone, at, text: safe, details };
+    yield { speaker: SPEAKERS[role], at, text: redactText(text), details };
   }
-}
-
-async function* renderLines(_: DiscoveredSession, path: string): AsyncGenerator<string> {
-  for await (const { record } of readNativeLines(path)) yield encodeLine(redactValue(record));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../commands.ts";
+import { COMMANDS } from "./commands.ts";
 import { suggest } from "./complete.ts";
 
 const words = (...line: string[]): string[] => suggest(line, COMMANDS).words.map(({ word }) => word);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cutToWidth, fitToWidth, textWidth, wrapToWidth, wrapWords } from "./text-width.ts";
+import { cutToWidth, fitToWidth, textWidth, wrapToWidth, wrapWords } from "./output.ts";
 
 describe("the width of a text on a terminal", () => {
   it.each([

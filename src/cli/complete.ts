@@ -3,16 +3,24 @@
  * files or folders match too; then one word a line follows, with a tab and a description. `suggest` uses only the
  * command table; values that depend on this machine are looked up afterwards.
  */
-import { CHANNEL_NAMES } from "../../config/choices.ts";
-import { DEFAULT_CONFIG } from "../../config/config.ts";
-import { type Command, type OptionSpec, type OptionSpecs, optionName, optionTakingValue } from "../command.ts";
-import { COMMANDS } from "../commands.ts";
-import { type Setup, loadSetup, withAgent } from "../context.ts";
-import { printableLine } from "../../base/text.ts";
-import { listAgentIds } from "../../compose/agent.ts";
+import { readFileSync } from "node:fs";
+import { dataFile } from "../base/package.ts";
+import { CHANNEL_NAMES } from "../config/choices.ts";
+import { DEFAULT_CONFIG } from "../config/config.ts";
+import {
+  type Command,
+  type OptionSpec,
+  type OptionSpecs,
+  optionName,
+  optionTakingValue,
+  parseChoice,
+} from "./command.ts";
+import { type Setup, loadSetup, withAgent } from "./context.ts";
+import { printableLine } from "../base/text.ts";
+import { listAgentIds } from "../compose/agent.ts";
 
-export async function complete(line: readonly string[]): Promise<void> {
-  const { words, values, prefix, typed } = suggest(line, COMMANDS);
+export async function complete(line: readonly string[], commands: readonly Command[]): Promise<void> {
+  const { words, values, prefix, typed } = suggest(line, commands);
   const found = values === undefined ? [] : await lookUp(values, line).catch(() => []);
   const fitting = [...words, ...found.filter(({ word }) => word.startsWith(typed))];
   const head = values === "file" || values === "folder" ? `:${values}` : ":words";
@@ -116,7 +124,7 @@ function argumentValues({ name, arguments: args }: Command, given: readonly stri
   if (argument === "session") return { values: "session" };
   if (argument === "key" && name.startsWith("config ")) return { values: "config-key" };
   if (argument === "channel") return { words: CHANNEL_NAMES.map((word) => ({ word })) };
-  if (argument === "shell") return { words: ["bash", "zsh", "fish"].map((word) => ({ word })) };
+  if (argument === "shell") return { words: SHELLS.map((word) => ({ word })) };
   return {};
 }
 
@@ -172,4 +180,13 @@ function accountIds({ config: { channels } }: Setup): string[] {
 function keysOf(value: unknown, prefix: string): string[] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => [`${prefix}${name}`, ...keysOf(inner, `${prefix}${name}.`)]);
+}
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+
+/** Prints the script that makes a shell call `__complete`. It asks the installed program, so it is never out of date. */
+export async function printCompletion(shell: string): Promise<void> {
+  const known = parseChoice("The shell", shell, SHELLS);
+  process.stdout.write(readFileSync(dataFile(`completion.${known}`), "utf8"));
+  await Promise.resolve();
 }
