@@ -9,8 +9,8 @@ const CONVERSATION = ["TODO: fix the login bug in auth.ts", "TODO: write the mig
 
 const DAMAGES: [string, (path: string) => Promise<void>, number][] = [
   ["is missing", async (path) => await rm(path), 0],
-  ["is a folder", async (path) => void (await rm(path), await mkdir(path)), 0],
-  ["is a broken link", async (path) => void (await rm(path), await symlink("nowhere", path)), 0],
+  ["is a folder", async (path) => await replace(path, async () => await mkdir(path)), 0],
+  ["is a broken link", async (path) => await replace(path, async () => await symlink("nowhere", path)), 0],
   ["is cut after a line", async (path) => await changeLines(path, (lines) => lines.slice(0, 4)), 1],
   ["has NUL bytes in its middle", async (path) => await changeLines(path, (lines) => zeroed(lines, 3)), 3],
 ];
@@ -102,6 +102,11 @@ async function transcriptOf(home: TemporaryFolder): Promise<string> {
   const folder = join(home.path, "agents/main/sessions");
   const name = (await readdir(folder)).find((candidate) => candidate.endsWith(".jsonl")) ?? "";
   return join(folder, name);
+}
+
+async function replace(path: string, create: () => Promise<void>): Promise<void> {
+  await rm(path);
+  await create();
 }
 
 /** Empty if it is not a file. */
