@@ -3,7 +3,7 @@
  * the damaged page is read, so a file is checked before use, unless it looks exactly as the last process left it;
  * `<file>.left` records that.
  */
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errorMessage } from "./errors.ts";
 import { PRIVATE_FILE } from "./files.ts";
@@ -35,7 +35,7 @@ export interface DerivedOptions {
 export function openDerived(options: DerivedOptions): DatabaseSync {
   const { path } = options;
   try {
-    if (options.replace !== true) {
+    if (options.replace !== true && !isOccupied(path)) {
       createPrivateFile(path);
       const isKnown = isAsLeft(path);
       return connectDerived(options, isKnown);
@@ -46,6 +46,12 @@ export function openDerived(options: DerivedOptions): DatabaseSync {
   removeDatabase(path);
   createPrivateFile(path);
   return connectDerived(options, true);
+}
+
+/** Whether a folder, a broken link or another thing that is not a file has the name. */
+export function isOccupied(path: string): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
 }
 
 class UnusableDatabase extends Error {}

@@ -41,6 +41,18 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** How many files this process may have open. Infinity if there is no limit, or none is known. */
+export function openFileLimit(): number {
+  const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
+  const { excludeNetwork = false } = report;
+  // It would look up the names of all connections.
+  report.excludeNetwork = true;
+  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  report.excludeNetwork = excludeNetwork;
+  const limit = userLimits?.open_files?.soft;
+  return typeof limit === "number" ? limit : Number.POSITIVE_INFINITY;
+}
+
 /** The start time of a process (ms, accurate to about a second). Undefined if unknown. */
 export function processStartTime(pid: number): number | undefined {
   const token = startToken(pid);

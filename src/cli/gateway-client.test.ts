@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { systemErrorCode } from "../base/errors.ts";
+import type { ProcessIdentity } from "../base/processes.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
 import { GATEWAY_FLAGS, startGatewayProcess } from "./gateway-client.ts";
@@ -12,10 +13,10 @@ async function program(folder: TemporaryFolder, code: string) {
   return { file, args: ["gateway"] };
 }
 
-function finder(folder: TemporaryFolder): () => Promise<number | undefined> {
+function finder(folder: TemporaryFolder): () => Promise<{ process: ProcessIdentity } | undefined> {
   return async () => {
     const text = await readFile(folder.join("pid"), "utf8").catch(() => "");
-    return text === "" ? undefined : Number(text);
+    return text === "" ? undefined : { process: { pid: Number(text), startedAt: "", host: "" } };
   };
 }
 
@@ -35,7 +36,8 @@ describe("startGatewayProcess", () => {
       setInterval(() => {}, 1000);
     `;
     const home = folder.join("home");
-    const pid = await startGatewayProcess({ home, find: finder(folder), program: await program(folder, code) });
+    const started = await startGatewayProcess({ home, find: finder(folder), program: await program(folder, code) });
+    const { pid } = started.process;
     try {
       expect(pid).not.toBe(process.pid);
       const { logFile } = gatewayLayout(home);
@@ -77,7 +79,24 @@ describe("startGatewayProcess", () => {
       find: finder(folder),
       program: await program(folder, code),
     });
-    expect(found).toBe(12345);
+    expect(found.process.pid).toBe(12345);
+  });
+
+  it("ends its own process when another command's gateway answers first", async () => {
+    await using folder = await temporaryFolder();
+    const code = `
+      import { writeFileSync } from "node:fs";
+      writeFileSync(${JSON.stringify(folder.join("started"))}, String(process.pid));
+      writeFileSync(${JSON.stringify(folder.join("pid"))}, "12345");
+      setInterval(() => {}, 1000);
+    `;
+    const found = await startGatewayProcess({
+      home: folder.path,
+      find: finder(folder),
+      program: await program(folder, code),
+    });
+    expect(found.process.pid).toBe(12345);
+    expect(isAlive(Number(await readFile(folder.join("started"), "utf8")))).toBe(false);
   });
 
   it("gives up after a time limit", async () => {

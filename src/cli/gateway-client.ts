@@ -1,8 +1,9 @@
 /**
  * Finds the gateway of this home by its runtime file, calls it, and starts it in the background where a command needs
- * one. If two commands start a gateway at the same time, the second gateway sees the first and ends. With `--local`,
+ * one. If two commands start a gateway at the same time, the second sees the first and is ended. With `--local`,
  * `chat` and `agent` answer in this process instead.
  */
+import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,7 +13,12 @@ import { ensurePrivateFolder } from "../base/files.ts";
 import { type LogLevel, type Logger, createLogger } from "../base/log.ts";
 import { programFile } from "../base/package.ts";
 import { gatewayLayout } from "../config/layout.ts";
-import { type GatewayAccess, connectToGateway, findGatewayAccess } from "../gateway/gateway-files.ts";
+import {
+  type GatewayAccess,
+  type RunningGateway,
+  connectToGateway,
+  findGatewayAccess,
+} from "../gateway/gateway-files.ts";
 import { type RpcCaller, createHttpCaller } from "../rpc/client.ts";
 import type { ResultOf } from "../rpc/contract.ts";
 import type { RpcEvent } from "../rpc/protocol.ts";
@@ -48,7 +54,7 @@ export async function ensureGateway(setup: Setup): Promise<GatewayHandle> {
   return started;
 }
 
-export interface StartOptions<Found> {
+export interface StartOptions<Found extends Pick<RunningGateway, "process">> {
   home: string;
   /** Undefined until the gateway answers. */
   find: () => Promise<Found | undefined>;
@@ -62,7 +68,9 @@ const PATIENCE_MS = 20_000;
 const POLL_MS = 50;
 
 /** The gateway outlives the command. Its stdout, which shows the token, is discarded. */
-export async function startGatewayProcess<Found>(options: StartOptions<Found>): Promise<Found> {
+export async function startGatewayProcess<Found extends Pick<RunningGateway, "process">>(
+  options: StartOptions<Found>,
+): Promise<Found> {
   const { home, find, program = { file: programFile(), args: ["gateway"] }, patienceMs = PATIENCE_MS } = options;
   const { logFile } = gatewayLayout(home);
   await ensurePrivateFolder(home);
@@ -74,8 +82,8 @@ export async function startGatewayProcess<Found>(options: StartOptions<Found>): 
     const hasEnded = child.hasEnded();
     const found = await find();
     if (found !== undefined) {
-      if (!hasEnded)
-        talk(`Started the gateway in the background (log: ${logFile}). Stop it with \`holdfast gateway stop\`.`);
+      if (found.process.pid !== child.pid) await child.end();
+      else talk(`Started the gateway in the background (log: ${logFile}). Stop it with \`holdfast gateway stop\`.`);
       return found;
     }
     if (hasEnded) throw await couldNotStart(logFile, `it ended with ${child.outcome()}`);
@@ -95,8 +103,16 @@ function spawnDetached(home: string, logFile: string, { file, args }: { file: st
       stdio: ["ignore", "ignore", log],
     });
     child.on("error", (error) => (failure = error.message));
+    const ended = once(child, "exit").catch(() => undefined);
     child.unref();
     return {
+      pid: child.pid,
+      /** For a surplus process: it would otherwise become the gateway if the other one stopped now. */
+      end: async () => {
+        if (!child.kill()) return;
+        child.ref();
+        await ended;
+      },
       hasEnded: () => failure !== undefined || child.exitCode !== null || child.signalCode !== null,
       outcome: () => failure ?? (child.signalCode === null ? `exit code ${child.exitCode}` : child.signalCode),
     };

@@ -18,6 +18,7 @@ import type { ToolTable } from "../engine/tools/agent-tool.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
+import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { AgentPool, AgentParts } from "../turn/pipeline.ts";
 import { lazy, lazyMap, createKeyedMutex } from "../base/async.ts";
 import { closestMatch } from "../base/text.ts";
@@ -36,6 +37,8 @@ export interface OpenAgentsOptions {
 
 interface PoolContext extends OpenAgentsOptions {
   openIndex: () => Promise<SearchIndex>;
+  /** Shared by all agents, because the limit on open files is one of the process. */
+  parkedTranscripts: () => Promise<ParkedTranscripts>;
 }
 
 /** The configured engine; else `model` if the agent has a model, else `echo`. */
@@ -48,7 +51,12 @@ export function createAgentPool(options: OpenAgentsOptions): AgentPool {
   const { home, config } = options;
   const opened: AgentParts[] = [];
   const index = lazy(async () => await openSearchIndex(options));
-  const context: PoolContext = { ...options, openIndex: async () => await index.get() };
+  const parked = lazy(async () => (await import("../transcript/parked-transcripts.ts")).createParkedTranscripts());
+  const context: PoolContext = {
+    ...options,
+    openIndex: async () => await index.get(),
+    parkedTranscripts: async () => await parked.get(),
+  };
 
   const list = async (): Promise<string[]> => {
     const known = [config.defaultAgent, ...Object.keys(config.agents), ...(await listAgentIds(home))];
@@ -72,6 +80,7 @@ export function createAgentPool(options: OpenAgentsOptions): AgentPool {
     close: async () => {
       const made = await agents.made();
       await Promise.allSettled(made.map(async (agent) => await agent.close()));
+      await (await parked.made())?.close();
       (await index.made())?.close();
     },
   };
@@ -89,18 +98,13 @@ interface OpenedAgent {
 
 async function openParts(agentId: string, context: PoolContext): Promise<OpenedAgent> {
   const { home, config, env, clock, logger, execution } = context;
-  const [workspaces, ensure, parked] = await Promise.all([
-    import("../engine/workspace/workspace-description.ts"),
-    import("../engine/workspace/workspace-description.ts"),
-    import("../transcript/parked-transcripts.ts"),
-  ]);
+  const workspaces = await import("../engine/workspace/workspace-description.ts");
+  const transcripts = await context.parkedTranscripts();
   // An agent that cannot be opened is tried again; each attempt must close its parts.
   await using opened = new AsyncDisposableStack();
   const agent = await openAgent({ home, config, agentId, clock, logger, execution });
   opened.defer(async () => await agent.store.close());
-  await ensure.ensureWorkspace(agent.workspace);
-  const transcripts = parked.createParkedTranscripts();
-  opened.defer(async () => await transcripts.close());
+  await workspaces.ensureWorkspace(agent.workspace);
   const continuity = await openContinuity({ home, config, env, agent });
   opened.defer(async () => await continuity.close());
   const engine = await openEngine(agent, context, continuity.recall);

@@ -2,7 +2,7 @@
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { findDatabaseDamage, isDatabaseDamage, removeDatabase } from "../base/derived-database.ts";
+import { findDatabaseDamage, isDatabaseDamage, isOccupied, removeDatabase } from "../base/derived-database.ts";
 import { HoldfastError, errorMessage, messageWithHint } from "../base/errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, fileSize, leftBy, statIfPresent } from "../base/files.ts";
 import { lockState, withFileLock } from "../base/lock-file.ts";
@@ -161,6 +161,7 @@ export async function* checkIndexes(paths: readonly string[]): AsyncGenerator<Di
 }
 
 async function indexDamage(path: string): Promise<string | undefined> {
+  if (isOccupied(path)) return "something else is in place of the file";
   // A process that dies before its first write leaves an empty file.
   if (((await fileSize(path)) ?? 0) === 0) return undefined;
   try {

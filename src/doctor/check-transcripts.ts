@@ -2,6 +2,7 @@
  * Checks of the transcripts. It reads both ends of each file, which takes the same time for any size; `deep` reads
  * every line. A transcript that is being written is skipped.
  */
+import type { Dirent } from "node:fs";
 import { rename } from "node:fs/promises";
 import { dirname, join, basename } from "node:path";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
@@ -18,7 +19,7 @@ import { type TranscriptLogOptions, openTranscriptLog } from "../transcript/log.
 import { type TranscriptTail, readTail, readTranscript } from "../transcript/reader.ts";
 import type { Diagnosis } from "./finding.ts";
 import { inParallel } from "../base/async.ts";
-import { allWindows, windowFile, listFiles, listTranscripts } from "./session-files.ts";
+import { allWindows, windowFile, listFiles, listFolder, listTranscripts } from "./session-files.ts";
 
 export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: boolean }): AsyncGenerator<Diagnosis> {
   const known = await knownTranscripts(agent);
@@ -65,17 +66,18 @@ function lostContent(agent: AgentHandle, transcript: KnownTranscript, reason: st
   };
 }
 
-/** A damaged file that was set aside, or the marker of a missing one. */
+/** A damaged file that was set aside, the marker of a missing one, or a thing that was in place of one. */
 const SET_ASIDE = /^(.+\.jsonl)\.damaged-[^/]*(?<!\.acknowledged)$/;
 
 /** A loss is reported until a person acknowledges it. */
 async function* setAsideFiles(folder: string, keys: ReadonlyMap<string, string>): AsyncGenerator<Diagnosis> {
-  for (const name of await listFiles(folder)) {
+  for (const item of await listFolder(folder)) {
+    const { name } = item;
     const transcript = SET_ASIDE.exec(name)?.[1];
     if (transcript === undefined) continue;
     const path = join(folder, name);
     const lostFrom = join(folder, transcript);
-    const what = (await fileSize(path)) === 0 ? "Its file was missing or empty" : "This is the damaged file";
+    const what = await describeSetAside(item, path);
     yield {
       severity: "error",
       message: `Part of a conversation was lost. ${what}. To stop this report: holdfast doctor --acknowledge ${name}`,
@@ -88,6 +90,11 @@ async function* setAsideFiles(folder: string, keys: ReadonlyMap<string, string>)
       },
     };
   }
+}
+
+async function describeSetAside(item: Dirent, path: string): Promise<string> {
+  if (!item.isFile()) return "This was found in place of its file";
+  return (await fileSize(path)) === 0 ? "Its file was missing or empty" : "This is the damaged file";
 }
 
 interface Damage {
@@ -207,8 +214,8 @@ async function rebuild(agent: AgentHandle, transcript: KnownTranscript): Promise
   const onProblem = (problem: object): void =>
     agent.logger.warn("transcript problem", { file: basename(path), ...problem });
   const repair = async (held?: HeldLease): Promise<void> => {
-    const isMissing = (await findDamage(path, expected))?.kind === "missing";
-    if (isMissing) await createMissingTranscript(agent, transcript, expected);
+    const kind = (await findDamage(path, expected))?.kind;
+    if (kind === "missing" || kind === "not-a-file") await createMissingTranscript(agent, transcript, expected);
     else await repairByOpening(agent, { path, expected, onProblem }, held);
   };
   await (isArchived ? repair() : withSessionLease(agent, key, {}, repair));

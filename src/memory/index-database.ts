@@ -123,7 +123,7 @@ async function openOnDisk(path: string, logger: Logger, damagedInode: number | u
   await ensurePrivateFolder(dirname(path));
   return await withFileLock(`${path}.lock`, {}, async () => {
     const before = statSync(path, { throwIfNoEntry: false });
-    const replace = before !== undefined && (before.ino === damagedInode || !before.isFile());
+    const replace = before !== undefined && before.ino === damagedInode;
     const database = openFile(path, replace);
     const inode = inodeOf(path);
     if (before !== undefined && before.ino !== inode) {

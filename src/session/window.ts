@@ -3,17 +3,17 @@
  * then the key moves. A crash in between leaves an unused transcript (`holdfast doctor` finds it), never a key
  * without one. Nothing is deleted: the closed window and its transcript stay.
  */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, fileError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import { ensurePrivateFolder, fileExists } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { WindowReason } from "../store/store.ts";
-import { type ExpectedTranscript, type TranscriptEnd, damageNotice, noteMissing } from "../transcript/damage.ts";
+import { type ExpectedTranscript, type TranscriptEnd, damageNotice, setAsideMissing } from "../transcript/damage.ts";
 import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "../transcript/entries.ts";
 import { forkTranscript } from "../transcript/fork.ts";
 import { createTranscript } from "../transcript/log.ts";
@@ -118,8 +118,7 @@ export async function resetSession(
 /** Creates a missing transcript. If there was one, the new one records the loss. */
 export async function ensureTranscript(agent: AgentHandle, key: string, entry: SessionEntry): Promise<string> {
   const path = transcriptPath(agent, entry);
-  // Synchronous first: a cached lookup costs less than a round trip to the thread pool.
-  if (existsSync(path) || (await fileExists(path))) return path;
+  if (isFile(path)) return path;
   await createMissingTranscript(agent, { key, sessionId: entry.sessionId, path }, expectedTranscript(entry));
   return path;
 }
@@ -130,12 +129,21 @@ export async function createMissingTranscript(
   { written, end }: ExpectedTranscript,
 ): Promise<void> {
   await ensurePrivateFolder(dirname(place.path));
-  if (written) {
-    const note = await noteMissing(place.path, agent.clock);
-    agent.logger.warn("the transcript of this session is missing; created a new one", { ...place, note });
+  const kept = await setAsideMissing(place.path, { written, clock: agent.clock });
+  if (kept !== undefined) {
+    agent.logger.warn("the transcript of this session is missing; created a new one", { ...place, ...kept });
   }
-  const lost = written ? [damageNotice("missing", { kept: 0, end })] : undefined;
+  const lost = kept && [damageNotice(kept.kind, { kept: 0, end })];
   await startTranscript(agent, { ...place, reason: "restore", lost });
+}
+
+/** Synchronous: a cached lookup costs less than a round trip to the thread pool. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (error) {
+    throw fileError(error, "look at", path);
+  }
 }
 
 export function assertExpected(key: string, entry: SessionEntry, expectedSessionId: string | undefined): void {

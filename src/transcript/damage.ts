@@ -4,9 +4,11 @@
  * `<file>.damaged-<time>`, writes the readable entries to a new file and ends it with a notice. The new file is
  * complete: the notice replaces the lost entries.
  */
-import type { FileHandle } from "node:fs/promises";
+import { lstatSync } from "node:fs";
+import { type FileHandle, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { freeName, syncFolder } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { readLines } from "../base/jsonl.ts";
@@ -39,7 +41,7 @@ export interface ExpectedTranscript {
   end?: TranscriptEnd | undefined;
 }
 
-export type DamageKind = "missing" | "empty" | "unreadable" | "no-header" | "cut" | "gap";
+export type DamageKind = "missing" | "not-a-file" | "empty" | "unreadable" | "no-header" | "cut" | "gap";
 
 export interface TranscriptDamage {
   kind: DamageKind;
@@ -48,7 +50,13 @@ export interface TranscriptDamage {
 }
 
 export async function findDamage(path: string, expected: ExpectedTranscript): Promise<TranscriptDamage | undefined> {
-  const handle = await openIfPresent(path);
+  let handle: FileHandle | undefined;
+  try {
+    handle = await openIfPresent(path);
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.code === "not-a-file")) throw error;
+    return { kind: "not-a-file", reason: "something else is in place of the file" };
+  }
   if (handle === undefined) return expected.written ? { kind: "missing", reason: "the file is missing" } : undefined;
   await using file = handle;
   return await damageIn(file, expected, { head: await scanHead(file), newest: await newestEntry(file) });
@@ -145,6 +153,7 @@ export function isSaidByPerson(entry: TranscriptEntry): boolean {
 
 const LOSSES: Record<DamageKind, string> = {
   missing: "the file that held it is missing",
+  "not-a-file": "something else is in place of the file that held it",
   empty: "the file that held it was emptied",
   unreadable: "the file that held it can no longer be read",
   "no-header": "the beginning of the file that held it is missing or damaged",
@@ -170,12 +179,20 @@ export function damageNotice(
   };
 }
 
-/** Creates an empty file under the name of a kept damaged file, so that `doctor` reports a missing transcript too. */
-export async function noteMissing(path: string, clock: Clock): Promise<string> {
-  const note = await freeName(path, "damaged", clock.now());
-  await writeNewFile(note, async () => undefined);
-  await syncFolder(dirname(note));
-  return note;
+/**
+ * Frees the path of a missing transcript. A folder, a broken link or whatever is there is kept like a damaged file.
+ * Otherwise an empty file takes that name, so that `doctor` reports a missing transcript too. Undefined: nothing was
+ * written and nothing is there.
+ */
+export async function setAsideMissing(path: string, { written, clock }: { written: boolean; clock: Clock }) {
+  const isTaken = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (!isTaken && !written) return undefined;
+  const keptAs = await freeName(path, "damaged", clock.now());
+  if (isTaken) await rename(path, keptAs);
+  else await writeNewFile(keptAs, async () => undefined);
+  await syncFolder(dirname(keptAs));
+  const kind: DamageKind = isTaken ? "not-a-file" : "missing";
+  return { kind, keptAs };
 }
 
 export interface DamagedFile {

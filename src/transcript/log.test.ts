@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync, rmSync } from "node:fs";
 import { appendFile, readFile, readdir, rename, stat, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
@@ -42,6 +43,35 @@ describe("createTranscript", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 });
+
+describe.runIf(process.platform === "linux")("openTranscriptLog", () => {
+  test("closes the file when it cannot be read to its end", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await (await createTranscript({ path, sessionId: "sid", cwd: "/", entries: [userDraft("one")] })).close();
+    await appendFile(path, '{"torn');
+    const opened = openTranscriptLog({
+      path,
+      fence: leaseHeld,
+      expected: { written: true },
+      isRead: true,
+      // Reported after it was opened and before it is read.
+      onProblem: () => rmSync(path, { force: true }),
+    });
+    await expect(opened).rejects.toMatchObject({ kind: "not-found" });
+    const links = readdirSync("/proc/self/fd").map((fd) => linkOf(`/proc/self/fd/${fd}`));
+    expect(links.filter((link) => link.startsWith(path))).toEqual([]);
+  });
+});
+
+/** Empty if it is gone. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
 
 describe("append", () => {
   test("chains entries and continues at the end of the file after reopening", async () => {

@@ -81,8 +81,13 @@ export async function openTranscriptLog(options: TranscriptLogOptions): Promise<
     const parked = settings.fence === undefined ? undefined : settings.parked?.take(path);
     let state = parked ?? (await openState(settings));
     if (parked === undefined && settings.expected !== undefined && settings.isRead === true) {
-      state.kept = await readKeptEntries(path, state.leafId);
-      if (state.kept.hasGap) state = await closeGap(settings, state);
+      try {
+        state.kept = await readKeptEntries(path, state.leafId);
+        if (state.kept.hasGap) state = await closeGap(settings, state);
+      } catch (error) {
+        await state.appender.close().catch(() => undefined);
+        throw error;
+      }
     }
     return createLog(withEpoch(settings, state.newestEpoch), state);
   });

@@ -4,10 +4,12 @@
  * - A parked transcript is used only while the file at its path is unchanged in identity, size and times. Otherwise it
  *   is closed and opened again.
  * - There is one owner at a time, from `take` to `park`.
- * - The number of files and bytes is bounded, and unused files are closed after a while.
+ * - The number of files and bytes is bounded, and unused files are closed after a while. A process whose parked files
+ *   took all descriptors could accept no connection, and would not even notice.
  */
 import { type Stats, fstatSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { openFileLimit } from "../base/processes.ts";
 import type { Appender } from "./appender.ts";
 import type { KeptEntries } from "./context.ts";
 import type { TranscriptHeader } from "./entries.ts";
@@ -16,7 +18,7 @@ import type { EntryIds } from "./new-entries.ts";
 export type ParkedTranscripts = ReturnType<typeof createParkedTranscripts>;
 
 export interface ParkedTranscriptsOptions {
-  /** Default: 256. */
+  /** Default: an eighth of what the process may open, at most 256. */
   maxFiles?: number | undefined;
   /** Total size of the parked files. Default: 16 MB. */
   maxBytes?: number | undefined;
@@ -33,7 +35,11 @@ interface Parked {
 const MEGABYTE = 1024 * 1024;
 
 export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}) {
-  const { maxFiles = 256, maxBytes = 16 * MEGABYTE, idleMs = 60_000 } = options;
+  const {
+    maxFiles = Math.min(256, Math.floor(openFileLimit() / 8)),
+    maxBytes = 16 * MEGABYTE,
+    idleMs = 60_000,
+  } = options;
   /** In the order of parking. */
   const parked = new Map<string, Parked>();
   const closing = new Set<Promise<void>>();

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { processState } from "../../src/base/processes.ts";
 import { requireGateway, findGateway } from "../../src/gateway/gateway-files.ts";
 import { createHttpCaller } from "../../src/rpc/client.ts";
 import {
@@ -14,6 +15,7 @@ import {
   startProgram,
 } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/time.ts";
 
 describe("without a gateway", () => {
   it("chat starts one in the background, which the next command uses and `gateway stop` ends", async () => {
@@ -199,7 +201,11 @@ async function homeWithStop(): Promise<TemporaryFolder> {
     ...folder,
     [Symbol.asyncDispose]: async () => {
       const gateway = await findGateway(folder.path);
-      if (gateway !== undefined) process.kill(gateway.process.pid, "SIGKILL");
+      if (gateway !== undefined) {
+        process.kill(gateway.process.pid, "SIGKILL");
+        // A killed process may still create a file until it is gone.
+        await until(() => processState(gateway.process) === "dead", "the gateway's end");
+      }
       await folder[Symbol.asyncDispose]();
     },
   };

@@ -83,6 +83,24 @@ describe("without file descriptors", () => {
   });
 });
 
+describe("with few file descriptors", () => {
+  it("conversations that ended do not keep them", async () => {
+    await using home = await temporaryFolder();
+    await using gateway = await startCliGateway(home.path, [], { openFiles: 64 });
+    const token = (await readFile(gatewayLayout(home.path).tokenFile, "utf8")).trim();
+    const port = Number(new URL(gateway.announced.url).port);
+    const line = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let index = 0; index < 30; index++) {
+      const body = JSON.stringify({ sessionKey: `agent:main:s${index}`, message: "hello" });
+      const { status, text } = await send(port, { path: "/rpc/agent", token, body, agent: line });
+      expect([status, text]).toEqual([200, expect.stringContaining("hello") as string]);
+    }
+    // A new connection needs a descriptor.
+    expect(await send(port, { path: "/health" })).toEqual({ status: 200, text: '{"ok":true}' });
+    line.destroy();
+  });
+});
+
 describe("a database that cannot be opened", () => {
   it("is reported by /health, health and status, and opened by the next call", async () => {
     await using home = await temporaryFolder();

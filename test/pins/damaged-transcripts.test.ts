@@ -1,5 +1,5 @@
 /** Every command treats a transcript that lost messages as damaged, never as empty. */
-import { cp, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CliResult, runCliShared } from "../support/cli.ts";
@@ -9,6 +9,8 @@ const CONVERSATION = ["TODO: fix the login bug in auth.ts", "TODO: write the mig
 
 const DAMAGES: [string, (path: string) => Promise<void>, number][] = [
   ["is missing", async (path) => await rm(path), 0],
+  ["is a folder", async (path) => await replace(path, async () => await mkdir(path)), 0],
+  ["is a broken link", async (path) => await replace(path, async () => await symlink("nowhere", path)), 0],
   ["is cut after a line", async (path) => await changeLines(path, (lines) => lines.slice(0, 4)), 1],
   ["has NUL bytes in its middle", async (path) => await changeLines(path, (lines) => zeroed(lines, 3)), 3],
 ];
@@ -20,7 +22,7 @@ describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
     await run("handoff", "capture");
     const path = await transcriptOf(home);
     await damage(path);
-    const left = await readFile(path).catch(() => Buffer.alloc(0));
+    const left = await contentOf(path);
 
     const history = await run("history", "--json");
     expect(history.code).toBe(5);
@@ -39,7 +41,7 @@ describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
     expect(turn.stdout).toContain("Part of this conversation was lost");
     expect(turn.stdout).toContain(`[echo] message ${kept + 1} of this window: hello`);
     const aside = (await readdir(join(path, ".."))).find((name) => name.includes(".jsonl.damaged-")) ?? "";
-    expect(await readFile(join(path, "..", aside))).toEqual(left);
+    expect(await contentOf(join(path, "..", aside))).toEqual(left);
     expect((await run("history")).stdout).toContain("Part of this conversation was lost");
     expect((await run("handoff", "show")).stdout).toContain("write the migration of the orders table");
     expect((await run("agent", "--local", "-m", "again")).stdout).not.toContain("was lost");
@@ -100,6 +102,16 @@ async function transcriptOf(home: TemporaryFolder): Promise<string> {
   const folder = join(home.path, "agents/main/sessions");
   const name = (await readdir(folder)).find((candidate) => candidate.endsWith(".jsonl")) ?? "";
   return join(folder, name);
+}
+
+async function replace(path: string, create: () => Promise<void>): Promise<void> {
+  await rm(path);
+  await create();
+}
+
+/** Empty if it is not a file. */
+async function contentOf(path: string): Promise<Buffer> {
+  return await readFile(path).catch(() => Buffer.alloc(0));
 }
 
 async function changeLines(path: string, change: (lines: string[]) => string[]): Promise<void> {

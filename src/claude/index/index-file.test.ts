@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { open, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdir, open, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -186,6 +186,9 @@ it("is rebuilt wherever the file was overwritten, before it gives an answer", as
     expect(await read(), `overwritten at ${offset}`).toBe(whole);
   }
   await truncate(path, Math.floor(size / 2));
+  expect(await read()).toBe(whole);
+  await rm(path);
+  await mkdir(path);
   expect(await read()).toBe(whole);
 });
 

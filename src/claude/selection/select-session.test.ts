@@ -259,6 +259,13 @@ it("refuses an empty task", async () => {
   });
 });
 
+it("names the session that the task is about, although its budget excludes it", async () => {
+  const sessions = [session("unrelated", 0.02), session("related", 0.9, { budgetUsedPct: 0.8 })];
+  const { action, reason } = await select(sessions);
+  expect(action).toBe("fresh");
+  expect(reason).toMatch(/the best match, .*\(related\), is not eligible: 80 % of the budget is used/);
+});
+
 it("explains a selection in rows", async () => {
   const sessions = [
     session("win", 1, { title: "Fix \u001b[31mit\nnow" }),
@@ -270,11 +277,11 @@ it("explains a selection in rows", async () => {
   expect(rows.map(({ sessionId, verdict }) => [sessionId, verdict])).toEqual([
     ["win", "chosen"],
     ["also", "not the best"],
-    ["weak", "score too low"],
     ["full", "not eligible"],
+    ["weak", "score too low"],
   ]);
   expect(rows[0]).toMatchObject({ candidate: "Fix \\u001b[31mit now", score: 1, relevance: 1, reasoning: "as given" });
-  expect(rows[3]?.ceiling).toContain("compacted 4 times");
+  expect(rows[2]?.ceiling).toContain("compacted 4 times");
 });
 
 it("only ever chooses a session that may be resumed", async () => {

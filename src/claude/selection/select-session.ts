@@ -227,13 +227,19 @@ interface ScoredSession {
   score: SessionScore;
 }
 
-/** Sessions to resume, then other eligible ones. Ties go to the more relevant, then to the newer session. */
+/**
+ * Sessions to resume by their score, then the others by their relevance: a session that is excluded by its budget has no
+ * points, and may still be the one that the task is about. Ties go to the newer session.
+ */
 function bestFirst(a: ScoredSession, b: ScoredSession): number {
+  const [byScore, byRelevance] = [
+    b.score.score - a.score.score,
+    b.score.relevance.relevance - a.score.relevance.relevance,
+  ];
+  const isToResume = b.score.recommendation === "resume";
   return (
-    Number(b.score.recommendation === "resume") - Number(a.score.recommendation === "resume") ||
-    Number(a.score.ceiling !== undefined) - Number(b.score.ceiling !== undefined) ||
-    b.score.score - a.score.score ||
-    b.score.relevance.relevance - a.score.relevance.relevance ||
+    Number(isToResume) - Number(a.score.recommendation === "resume") ||
+    (isToResume ? byScore || byRelevance : byRelevance || byScore) ||
     b.session.lastModified.getTime() - a.session.lastModified.getTime() ||
     (a.session.sessionId < b.session.sessionId ? -1 : 1)
   );

@@ -37,8 +37,9 @@ async function showChat(reference: string | undefined, options: HistoryOptions):
     return { session: found, place: await locateTranscript(agent, found) };
   });
   const { path } = place;
-  const exists = await fileExists(path);
-  const report = createReport(await findDamage(path, place.expected));
+  const damage = await findDamage(path, place.expected);
+  const exists = damage?.kind !== "not-a-file" && (await fileExists(path));
+  const report = createReport(damage);
   const shown = exists ? await readShown(path, report, options) : { entries: [], complete: true, report };
   if (options.json === true) await printHistoryJson(session, path, shown);
   else await printHistory(session, shown);

@@ -67,7 +67,7 @@ interface Conversation {
 function openConversation(path: string, damage: TranscriptDamage | undefined): Conversation {
   const list = createProblemList();
   if (damage !== undefined) addProblem(list, { reason: damage.reason });
-  const exists = damage?.kind !== "missing" && existsSync(path);
+  const exists = damage?.kind !== "missing" && damage?.kind !== "not-a-file" && existsSync(path);
   const items = exists ? readWhole(path, (problem) => addProblem(list, problem)) : noItems();
   return { items, problems: list.problems };
 }

@@ -62,7 +62,8 @@ async function readHistory(params: Params, { parts }: RpcCall): Promise<ResultOf
   }
   const { path, expected, sessionId, isCurrent } = await locate(target, entry, params.sessionId);
   const damage = await findDamage(path, expected);
-  const { problems, ...page } = (await fileExists(path)) ? await readPage(path, params) : EMPTY_PAGE;
+  const exists = damage?.kind !== "not-a-file" && (await fileExists(path));
+  const { problems, ...page } = exists ? await readPage(path, params) : EMPTY_PAGE;
   const losses = [...(damage === undefined ? [] : [damage]), ...problems.filter(isLoss)].map(({ reason }) => reason);
   const running = parts.pipeline.status().running.find(({ sessionKey }) => sessionKey === key);
   const isRunning = running !== undefined && isCurrent;

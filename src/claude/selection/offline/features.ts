@@ -22,8 +22,14 @@ export interface ComparedSession {
   shared: string[];
   /** The rarity of the words that the session knows, as a share of all words of the task. */
   coverage: number;
-  /** The share of what the session was started for that the task repeats. 0 for a single word, which proves nothing. */
+  /** The share of what the session was started for that the task repeats. */
   repeated: number;
+  /** How many telling words of the task people wrote in the session. */
+  sharedCount: number;
+  /** The task refers to something said before, and this is the session that was used last. */
+  refersBack: boolean;
+  /** So little else is in the task that it can hardly be about anything else. */
+  isFollowUp: boolean;
 }
 
 type FeatureName =
@@ -110,7 +116,10 @@ export function compareSessions(
       features,
       shared: sharedWords(own, reading),
       coverage,
-      repeated: knownCount(own, reading) > 1 ? repeated : 0,
+      repeated,
+      sharedCount: tellingWords(reading, (stem) => bestLikeness(stem, doc.said) > 0.5).size,
+      refersBack: features.refersBack >= REFERS_BACK || features.noTopic > 0,
+      isFollowUp: recent >= REFERS_BACK && isFollowUp(features.refersBack, own, reading),
     };
   });
 }
@@ -161,6 +170,8 @@ interface SessionDoc {
   session: DiscoveredSession;
   /** Stems of each source: what it was started for, what people wrote later, paths, the branch. */
   fields: ReadonlySet<string>[];
+  /** Stems of everything that people wrote, and of its title. */
+  said: ReadonlySet<string>;
   /** Stems of the text that it was started with. */
   start: ReadonlySet<string>;
   fileNames: ReadonlySet<string>;
@@ -179,11 +190,13 @@ function readSession(session: DiscoveredSession, { currentBranch, commitSubjects
   // The first part of a branch name says what kind it is, or whose.
   const branchName = isShared ? "" : branch.replace(/^[\p{L}\d]+\//u, "");
   const fields = [text, paths.join(" "), branchName].map((source) => new Set(stemsOf(source).keys()));
+  const said = new Set(stemsOf([title, firstMessage, lastTask, ...prompts, lastPrompt].join("\n")).keys());
   const fileNames = new Set(stemsOf(paths.map(fileName).join(" ")).keys());
   const start = new Set(stemsOf(firstMessage).keys());
   return {
     session,
     fields,
+    said,
     start,
     fileNames,
     initials: initialWords(text)
@@ -277,11 +290,23 @@ function namesFile(task: string, { filesTouched }: DiscoveredSession): boolean {
   });
 }
 
-/** Words that nearly every collection has do not count. */
+/** Below this, the task does not refer back, or the session is too old. */
+const REFERS_BACK = 0.25;
+
+function isFollowUp(refersBack: number, known: readonly number[], reading: TaskReading): boolean {
+  if (tellingWords(reading, () => true).size === 0) return true;
+  return refersBack >= REFERS_BACK && tellingWords(reading, (_stem, at) => (known[at] ?? 0) <= 0.5).size <= 1;
+}
+
+/** Words that nearly every collection has tell nothing. */
 const MIN_RARITY = 0.15;
 
-function knownCount(known: readonly number[], { rarity }: TaskReading): number {
-  return known.filter((value, at) => value > 0.5 && (rarity[at] ?? 0) >= MIN_RARITY).length;
+/** The telling words of the task as written, so that an abbreviation counts once. */
+function tellingWords(
+  { stems, words, rarity }: TaskReading,
+  counts: (stem: string, at: number) => boolean,
+): ReadonlySet<string> {
+  return new Set(words.filter((_, at) => (rarity[at] ?? 0) >= MIN_RARITY && counts(stems[at] ?? "", at)));
 }
 
 function sharedWords(known: readonly number[], { words, rarity }: TaskReading): string[] {

@@ -51,6 +51,7 @@ describe("doubt", () => {
       "Mend the signature check of the webhook handler",
     ],
     ["make webhook retries give up after ten attempts", "Webhook retries with backoff"],
+    ["rate limiting per IP", "Add rate limiting to the public endpoints, with a token bucket in Redis"],
     ["rate limiter should answer 429 with a Retry-After header", "Implement a rate limiter for the public API"],
     ["let users choose the timezone of the weekly report mail", "Weekly report mail"],
   ])("is not called unrelated: %s", (task, before) => {
@@ -59,6 +60,22 @@ describe("doubt", () => {
       expect(answer?.relevance).toBeGreaterThanOrEqual(0.1);
     }
   });
+
+  it.each(["push it", "ship it", "run the tests", "commit this and open a PR", "now document it"])(
+    "is left about a follow-up to the newest session, and only to that: %s",
+    (task) => {
+      for (const branch of ["main", "limits"]) {
+        const newest = session("a", "Add rate limiting", { branch, lastModified: new Date(NOON - HOUR) });
+        const older = session("b", "Translate marketing copy", { branch, lastModified: new Date(NOON - 2 * HOUR) });
+        const context = { currentBranch: branch, now: NOON };
+        const [first, second] = scoreOffline(task, [newest, older], context);
+        expect(first?.relevance).toBeGreaterThanOrEqual(0.1);
+        expect(first?.reasoning).toContain("follow-up");
+        expect(second?.relevance).toBeLessThan(0.1);
+        expect(second?.reasoning).not.toContain("follow-up");
+      }
+    },
+  );
 
   it.each([
     "push notifications",

@@ -50,10 +50,10 @@ export function createOfflineScorer({ weights, vocabulary }: RelevanceModel): Re
     const compared = compareSessions(task, sessions, context, vocabulary);
     return sessions.map(({ sessionId }, at) => {
       const session = compared[at] as ComparedSession;
-      const { features, shared } = session;
+      const { features } = session;
       const evidence = Object.entries(features).reduce((sum, [name, value]) => sum + value * (weights[name] ?? 0), 0);
       const relevance = Math.round(1_000 * bounded(1 / (1 + Math.exp(-evidence)), session)) / 1_000;
-      return { sessionId, relevance, reasoning: reasoningFor(features, shared) };
+      return { sessionId, relevance, reasoning: reasoningFor(session, relevance) };
     });
   };
 }
@@ -63,26 +63,27 @@ const IN_DOUBT = 0.15;
 /** A session that knows less of the task than this shares nothing with it. */
 const SHARES_NOTHING = 0.05;
 /**
- * In doubt: it knows half of the task, or the task names a third of what the session was started for. The details of a
- * task dilute the first share, because the session cannot know them.
+ * In doubt: it knows half of the task. The details of a task dilute that share, because the session cannot know them. So
+ * with two telling words a third is enough, of the task or of what the session was started for.
  */
 const SHARES_TASK = 0.5;
 const SHARES_SUBJECT = 0.3;
 
 /** The learned weights alone would resume any task on a feature branch, and call related work unrelated. */
-function bounded(relevance: number, { features, coverage, repeated }: ComparedSession): number {
-  const refersBack = features.refersBack >= 0.25 || features.noTopic > 0;
+function bounded(relevance: number, session: ComparedSession): number {
+  const { features, coverage, repeated, sharedCount, refersBack, isFollowUp } = session;
+  const sharesSubject = sharedCount > 1 && Math.max(coverage, repeated) >= SHARES_SUBJECT;
+  if (isFollowUp || sharesSubject || coverage >= SHARES_TASK) return Math.max(relevance, IN_DOUBT);
   const sharesNothing = coverage < SHARES_NOTHING && features.namesFile === 0;
-  if (sharesNothing && !refersBack) return Math.min(relevance, UNRELATED);
-  const isInDoubt = coverage >= SHARES_TASK || repeated >= SHARES_SUBJECT;
-  return isInDoubt ? Math.max(relevance, IN_DOUBT) : relevance;
+  return sharesNothing && !refersBack ? Math.min(relevance, UNRELATED) : relevance;
 }
 
-function reasoningFor(features: ComparedSession["features"], shared: readonly string[]): string {
+function reasoningFor({ features, shared, refersBack, isFollowUp }: ComparedSession, relevance: number): string {
+  const isContinued = isFollowUp || (refersBack && relevance > UNRELATED);
   const reasons = [
     shared.length > 0 ? `shares ${shared.map((word) => `"${word}"`).join(", ")}` : "shares no telling word",
     features.namesFile > 0 ? "the task names a file of it" : "",
-    features.refersBack >= 0.25 ? "the task refers back, and it is the newest on the branch" : "",
+    isContinued ? "the task reads like a follow-up, and it is the newest on the branch" : "",
     features.featureBranch > 0 ? "on this feature branch" : "",
   ];
   return reasons.filter((reason) => reason !== "").join("; ");
