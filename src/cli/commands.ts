@@ -216,6 +216,16 @@ export const COMMANDS: readonly Command[] = [
     run: async (_, options) => await (await import("./commands/config.ts")).check(options),
   }),
   defineCommand({
+    name: "import openclaw",
+    arguments: ["[dir]"],
+    summary: "take over sessions, settings, skills and hooks of OpenClaw, which stays as it is",
+    options: {
+      ...JSON_OUTPUT,
+      dryRun: { type: "flag", description: "only show what would be taken" },
+    },
+    run: async ([dir], options) => await (await import("./commands/import.ts")).importFromOpenClaw(dir, options),
+  }),
+  defineCommand({
     name: "doctor",
     onlyReads: true,
     summary: "look for damage: permissions, torn files, orphans, stale leases and locks",

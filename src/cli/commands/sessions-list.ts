@@ -1,5 +1,6 @@
 /** `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages. */
 import { inParallel } from "../../base/async.ts";
+import { resolveHome } from "../../config/layout.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { JsonPage, ListQuery } from "../../store/store.ts";
 import { type Counts, type Flags, type Texts, invalidOption } from "../command.ts";
@@ -101,10 +102,15 @@ function printListJson(page: SessionsPage, options: ListOptions): void {
   process.stdout.write("}\n");
 }
 
+async function nothingYet(): Promise<string> {
+  const { describeOpenClawDatabases } = await import("../../import/openclaw.ts");
+  return (await describeOpenClawDatabases(resolveHome())) ?? "No sessions. Start one with `holdfast chat`.";
+}
+
 async function printList(page: SessionsPage, options: ListOptions): Promise<void> {
   const { count, total } = page;
   if (count === 0) {
-    talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session matches.");
+    talk(total === 0 ? await nothingYet() : "No session matches.");
     return;
   }
   const { describeSession } = await import("./sessions-show.ts");

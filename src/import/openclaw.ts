@@ -1,0 +1,191 @@
+/** Imports an OpenClaw folder. It is only read; everything in it is taken once, however often the import runs. */
+import { join, resolve } from "node:path";
+import { HoldfastError } from "../base/errors.ts";
+import { ensurePrivateFolder, fileExists, readFolderIfPresent, realPath } from "../base/files.ts";
+import { withFileLock } from "../base/lock-file.ts";
+import type { HoldfastConfig } from "../config/config.ts";
+import { CLAUDE_REGISTRY_NAME, agentLayout, agentsFolder, resolveOpenClawHome } from "../config/layout.ts";
+import { normalizeAgentId } from "../keys/names.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import { type Tables, readDatabaseSessions, withOpenClawDatabase } from "./openclaw-database.ts";
+import { SESSIONS_FILE, readFileSessions } from "./openclaw-files.ts";
+import {
+  type SettingsOptions,
+  openClawWorkspace,
+  readOpenClawConfig,
+  takeHooks,
+  takeRegistry,
+  takeSettings,
+  takeSkills,
+} from "./openclaw-settings.ts";
+import { type ImportItem, type ImportReport, createReport } from "./report.ts";
+import { createSessionTaker } from "./take-sessions.ts";
+
+export interface ImportOptions {
+  from: string;
+  home: string;
+  config: HoldfastConfig;
+  origins: SettingsOptions["origins"];
+  dryRun: boolean;
+  /** Undefined in a dry run, if the agent has no store yet. The caller closes the store. */
+  openAgent: (agentId: string) => Promise<AgentHandle | undefined>;
+}
+
+export async function importOpenClaw(options: ImportOptions): Promise<ImportReport> {
+  const { home, dryRun } = options;
+  const sources = await findSources(options.from, options.config.defaultAgent);
+  if (sources.length === 0 && !(await fileExists(join(options.from, "openclaw.json"))))
+    throw nothingFound(options.from);
+  await refuseOwnFolder(sources, options);
+  const run = async (): Promise<ImportReport> => await takeEverything(sources, options);
+  if (dryRun) return await run();
+  await ensurePrivateFolder(home);
+  return await withFileLock(join(home, "import.lock"), {}, run);
+}
+
+function nothingFound(from: string): HoldfastError {
+  return new HoldfastError("not-found", "nothing-to-import", `No OpenClaw data found in ${from}`, {
+    hint: "Give the folder that has openclaw.json and agents/: `holdfast import openclaw <dir>`.",
+    data: { from },
+  });
+}
+
+/** With the store `sqlite`, the view would be written over OpenClaw's own file. */
+async function refuseOwnFolder(sources: readonly Source[], { home, config }: ImportOptions): Promise<void> {
+  if (config.store.kind === "json") return;
+  for (const { agentId, sessionsFolder } of sources) {
+    const isSame = realPath(sessionsFolder) === realPath(agentLayout(home, agentId).sessionsFolder);
+    if (!isSame || !(await fileExists(join(sessionsFolder, SESSIONS_FILE)))) continue;
+    if (await fileExists(agentLayout(home, agentId).database)) continue;
+    throw new HoldfastError("usage", "import-into-itself", `${home} is the OpenClaw folder itself`, {
+      hint: "Use it in place with `holdfast config set store.kind json`, or point HOLDFAST_HOME to another folder.",
+    });
+  }
+}
+
+/** An agent's data in the OpenClaw folder. */
+interface Source {
+  agentId: string;
+  sessionsFolder: string;
+  database: string;
+  registry: string;
+}
+
+/** Also accepts the folder of one agent, and a folder with a database or transcripts in it. */
+async function findSources(from: string, defaultAgent: string): Promise<Source[]> {
+  const folders = (await readFolderIfPresent(agentsFolder(from))).filter((item) => item.isDirectory());
+  if (folders.length > 0) return folders.map(({ name }) => sourceAt(join(agentsFolder(from), name), name));
+  const names = (await readFolderIfPresent(from)).map(({ name }) => name);
+  if (names.includes("sessions") || names.includes("agent")) return [sourceAt(from, defaultAgent)];
+  const hasSessions = names.some((name) => name === SESSIONS_FILE || name === DATABASE || /\.jsonl(?:\.|$)/.test(name));
+  if (!hasSessions) return [];
+  const flat = { sessionsFolder: from, database: join(from, DATABASE), registry: join(from, CLAUDE_REGISTRY_NAME) };
+  return [{ agentId: defaultAgent, ...flat }];
+}
+
+const DATABASE = "openclaw-agent.sqlite";
+
+function sourceAt(root: string, name: string): Source {
+  return {
+    agentId: normalizeAgentId(name),
+    sessionsFolder: join(root, "sessions"),
+    database: join(root, "agent", DATABASE),
+    registry: join(root, CLAUDE_REGISTRY_NAME),
+  };
+}
+
+async function takeEverything(sources: readonly Source[], options: ImportOptions): Promise<ImportReport> {
+  const { from, home, config, dryRun } = options;
+  const items: ImportItem[] = [];
+  const add = (item: ImportItem): void => void items.push(item);
+  const attempt = createAttempt(add);
+  for (const source of sources) {
+    const { agentId } = source;
+    await takeSessions(source, { ...options, add });
+    await attempt(
+      { kind: "file", name: source.registry, agentId },
+      async () => await takeRegistry({ path: source.registry, agentId }, { ...options, add }),
+    );
+  }
+  await attempt({ kind: "file", name: join(from, "openclaw.json") }, async () => {
+    const openClaw = await readOpenClawConfig(from);
+    if (openClaw !== undefined) await takeSettings(openClaw, { ...options, add });
+    for (const { agentId } of sources) {
+      const workspace = config.agents[agentId]?.workspace ?? agentLayout(home, agentId).workspace;
+      const places = { agentId, source: openClawWorkspace(from, openClaw ?? {}, agentId), workspace };
+      await takeSkills(places, { ...options, add });
+      await takeHooks(places, { ...options, add });
+    }
+  });
+  return createReport({ from, home, dryRun }, items);
+}
+
+/** A source that is damaged, newer or in use is reported, and the rest is still imported. */
+function createAttempt(add: (item: ImportItem) => void) {
+  return async (source: Pick<ImportItem, "kind" | "name" | "agentId">, task: () => Promise<void>): Promise<void> => {
+    try {
+      await task();
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      const reason = [error.message, error.hint].filter((part) => part !== undefined).join(". ");
+      add({ ...source, outcome: "left", reason, isProblem: true });
+    }
+  };
+}
+
+/** The database first: it is newer than files beside it. */
+async function takeSessions(
+  source: Source,
+  options: ImportOptions & { add: (item: ImportItem) => void },
+): Promise<void> {
+  const { agentId, sessionsFolder, database } = source;
+  const { home, config, dryRun, add } = options;
+  const attempt = createAttempt(add);
+  await attempt({ kind: "file", name: agentLayout(home, agentId).root, agentId }, async () => {
+    const agent = await options.openAgent(agentId);
+    const owner = { agentId, mainKey: config.session.mainKey };
+    const taker = await createSessionTaker({ agent, owner, dryRun, add });
+    if (await fileExists(database)) {
+      await attempt(
+        { kind: "database", name: database, agentId },
+        async () =>
+          await withOpenClawDatabase(database, async (tables: Tables) => {
+            for (const found of readDatabaseSessions(tables)) await taker.take(found);
+          }),
+      );
+    }
+    if (realPath(sessionsFolder) === realPath(agentLayout(home, agentId).sessionsFolder)) return;
+    await attempt({ kind: "file", name: join(sessionsFolder, SESSIONS_FILE), agentId }, async () => {
+      for await (const found of readFileSessions({
+        folder: sessionsFolder,
+        agentId,
+        keyOf: taker.keyOf,
+        skip: taker.skip,
+      })) {
+        await taker.take(found);
+      }
+    });
+  });
+}
+
+/** For a home without sessions: a sentence about OpenClaw databases in it, or in OpenClaw's own folder. */
+export async function describeOpenClawDatabases(home: string): Promise<string | undefined> {
+  const usual = resolveOpenClawHome();
+  for (const from of new Set([home, usual].map((folder) => resolve(folder)))) {
+    for (const { database } of await findSources(from, "main")) {
+      if (!(await fileExists(database))) continue;
+      const next = `Run \`holdfast import openclaw${from === usual ? "" : ` ${from}`}\` to use them here.`;
+      try {
+        const count = await withOpenClawDatabase(
+          database,
+          async ({ countSessions }) => await Promise.resolve(countSessions()),
+        );
+        return `Found an OpenClaw database with ${count} ${count === 1 ? "session" : "sessions"}: ${database}. ${next}`;
+      } catch (error) {
+        if (!(error instanceof HoldfastError)) throw error;
+        return `Found an OpenClaw database: ${error.message}. ${error.hint ?? ""}`.trim();
+      }
+    }
+  }
+  return undefined;
+}
