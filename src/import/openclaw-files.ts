@@ -72,7 +72,7 @@ function parseName(name: string): TranscriptFile | undefined {
   const [, stem = "", ending = ""] = /^(.+?)\.jsonl((?:\.(?:deleted|reset|bak)[.-].+)?)$/.exec(name) ?? [];
   if (stem === "" || stem.startsWith(".") || stem.endsWith(".trajectory")) return undefined;
   const [sessionId = ""] = stem.split(/\.|-topic-/);
-  const isMain = ending === "" && !stem.includes(".");
+  const isMain = ending === "" && (stem === sessionId || stem.startsWith(`${sessionId}-topic-`));
   if (!ending.startsWith(".deleted")) return { name, sessionId, isMain };
   const [, day = "", hour, minute, second] = /(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-([\d.]+Z)/.exec(ending) ?? [];
   return { name, sessionId, isMain, deletedAt: timeOf(`${day}T${hour}:${minute}:${second}`) ?? 0 };

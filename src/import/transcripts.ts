@@ -98,7 +98,8 @@ export function toWindows(found: FoundTranscript, options: ConvertOptions): Impo
   const { lines, known } = options;
   const events = lines.filter(({ record }) => record?.["type"] !== "session");
   const added = events.filter((line) => !known.has(lineId(line) ?? ""));
-  if (added.length === 0) return [];
+  const isEmptyFile = events.length === 0 && options.bytes !== undefined && !options.isTaken(found.sessionId);
+  if (added.length === 0 && !isEmptyFile) return [];
   const header = lines.find(({ record }) => record?.["type"] === "session")?.record;
   const isWhole = added.length === events.length;
   if (isWhole && isOldForm(header, lines)) return [verbatim(found, options, header)];
