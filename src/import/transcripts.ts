@@ -246,13 +246,15 @@ function render(rendering: Rendering, parent: ForkParent | undefined): ImportedW
   own.push({ type: "custom", id: shortId(sessionId, "mark"), parentId: markParent, timestamp, ...mark });
 
   const texts = lines.map((line) => {
-    if (line.record?.["type"] === "reset") return encodeLine({ ...line.record, parentId: null });
-    const isAnchored = parent !== undefined && parent.anchors.has(parentOf(line) ?? "");
-    return isAnchored ? encodeLine({ ...line.record, parentId: forkId }) : `${line.text}\n`;
+    const { record } = line;
+    const parentId = parentOf(line) ?? null;
+    if (record?.["type"] === "reset") return encodeLine({ ...record, parentId: null });
+    if (anchor !== undefined && parentId === anchor) return encodeLine({ ...record, parentId: forkId });
+    return record?.["type"] === "leaf" ? encodeLine({ ...record, parentId }) : `${line.text}\n`;
   });
   const last = lines.at(-1);
   const end = leaf ?? leafAfter(last);
-  if (end !== undefined && ids.has(end) && last !== undefined && lineId(last) !== end) {
+  if (end !== undefined && ids.has(end) && leafAfter(last) !== end) {
     const at = new Date(times.lastAt).toISOString();
     const place = { id: shortId(sessionId, end), parentId: end, timestamp: at };
     texts.push(encodeLine({ type: "custom", ...place, customType: "holdfast.leaf" }));
