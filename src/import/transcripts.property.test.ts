@@ -9,14 +9,7 @@ import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { readContext } from "../transcript/context.ts";
 import { messageText } from "../transcript/messages.ts";
 import { readTranscript } from "../transcript/reader.ts";
-import {
-  type FoundTranscript,
-  type ImportedWindow,
-  type KnownEntries,
-  lineId,
-  toLine,
-  toWindows,
-} from "./transcripts.ts";
+import { type FoundTranscript, type ImportedWindow, type KnownEntries, toLine, toWindows } from "./transcripts.ts";
 
 type Step = { do: "say" } | { do: "reset" } | { do: "roll over" } | { do: "rewind" | "move"; to: number };
 

@@ -70,13 +70,14 @@ export function toLine(text: string): Line {
 }
 
 /** The entry's id. A line of an old form has none and is known by its text. Undefined for a header. */
-export function lineId({ text, record }: Line): string | undefined {
+function lineId({ text, record }: Line): string | undefined {
   if (record?.["type"] === "session") return undefined;
   return stringOf(record?.["id"]) ?? `text:${text}`;
 }
 
-function toId(line: Line): string[] {
-  return [lineId(line)].filter((id) => id !== undefined);
+/** Without headers. */
+export function lineIds(lines: readonly Line[]): string[] {
+  return lines.map(lineId).filter((id) => id !== undefined);
 }
 
 export function countMessages(lines: readonly Line[]): number {
@@ -138,9 +139,9 @@ function isOldForm(header: JsonRecord | undefined, lines: readonly Line[]): bool
 function verbatim(found: FoundTranscript, options: ConvertOptions, header: JsonRecord | undefined): ImportedWindow {
   const { lines, bytes, known, isTaken } = options;
   const isFree = isSessionId(found.sessionId) && !isTaken(found.sessionId);
-  const sessionId = isFree ? found.sessionId : derivedId(found.sessionId, ...lines.slice(0, 2).flatMap(toId));
+  const sessionId = isFree ? found.sessionId : derivedId(found.sessionId, ...lineIds(lines.slice(0, 2)));
   const fileName = (isFree ? found.fileName : undefined) ?? transcriptFileName(sessionId);
-  for (const id of lines.flatMap(toId)) known.set(id, { sessionId, fileName });
+  for (const id of lineIds(lines)) known.set(id, { sessionId, fileName });
   return {
     sessionId,
     fileName,
@@ -289,7 +290,7 @@ function timesOf(lines: readonly Line[], header: JsonRecord | undefined, { opene
 /** ISO text or milliseconds. */
 export function timeOf(value: unknown): number | undefined {
   const time = typeof value === "string" ? Date.parse(value) : value;
-  return typeof time === "number" && Number.isFinite(time) && time > 0 ? time : undefined;
+  return typeof time === "number" && time > 0 && time < 8.64e15 ? time : undefined;
 }
 
 export function stringOf(value: unknown): string | undefined {
@@ -298,10 +299,7 @@ export function stringOf(value: unknown): string | undefined {
 
 /** In the form of a UUID, always the same for the same parts. */
 export function derivedId(...parts: readonly string[]): string {
-  const hex = digest(parts);
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    "-",
-  );
+  return digest(parts).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
 }
 
 function shortId(...parts: readonly string[]): string {
