@@ -1,10 +1,17 @@
 /** Imports an OpenClaw folder. It is only read; everything in it is taken once, however often the import runs. */
 import { join, resolve } from "node:path";
+import { inParallel } from "../base/async.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, realPath } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { CLAUDE_REGISTRY_NAME, agentLayout, agentsFolder, resolveOpenClawHome } from "../config/layout.ts";
+import {
+  CLAUDE_REGISTRY_NAME,
+  OPENCLAW_DATABASE_NAME,
+  agentLayout,
+  agentsFolder,
+  resolveOpenClawHome,
+} from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { type Tables, readDatabaseSessions, withOpenClawDatabase } from "./openclaw-database.ts";
@@ -77,19 +84,23 @@ async function findSources(from: string, defaultAgent: string): Promise<Source[]
   if (folders.length > 0) return folders.map(({ name }) => sourceAt(join(agentsFolder(from), name), name));
   const names = (await readFolderIfPresent(from)).map(({ name }) => name);
   if (names.includes("sessions") || names.includes("agent")) return [sourceAt(from, defaultAgent)];
-  const hasSessions = names.some((name) => name === SESSIONS_FILE || name === DATABASE || /\.jsonl(?:\.|$)/.test(name));
+  const hasSessions = names.some(
+    (name) => name === SESSIONS_FILE || name === OPENCLAW_DATABASE_NAME || /\.jsonl(?:\.|$)/.test(name),
+  );
   if (!hasSessions) return [];
-  const flat = { sessionsFolder: from, database: join(from, DATABASE), registry: join(from, CLAUDE_REGISTRY_NAME) };
+  const flat = {
+    sessionsFolder: from,
+    database: join(from, OPENCLAW_DATABASE_NAME),
+    registry: join(from, CLAUDE_REGISTRY_NAME),
+  };
   return [{ agentId: defaultAgent, ...flat }];
 }
-
-const DATABASE = "openclaw-agent.sqlite";
 
 function sourceAt(root: string, name: string): Source {
   return {
     agentId: normalizeAgentId(name),
     sessionsFolder: join(root, "sessions"),
-    database: join(root, "agent", DATABASE),
+    database: join(root, "agent", OPENCLAW_DATABASE_NAME),
     registry: join(root, CLAUDE_REGISTRY_NAME),
   };
 }
@@ -171,20 +182,25 @@ async function takeSessions(
 /** For a home without sessions: a sentence about OpenClaw databases in it, or in OpenClaw's own folder. */
 export async function describeOpenClawDatabases(home: string): Promise<string | undefined> {
   const usual = resolveOpenClawHome();
-  for (const from of new Set([home, usual].map((folder) => resolve(folder)))) {
-    for (const { database } of await findSources(from, "main")) {
-      if (!(await fileExists(database))) continue;
-      const next = `Run \`holdfast import openclaw${from === usual ? "" : ` ${from}`}\` to use them here.`;
-      try {
-        const count = await withOpenClawDatabase(
-          database,
-          async ({ countSessions }) => await Promise.resolve(countSessions()),
-        );
-        return `Found an OpenClaw database with ${count} ${count === 1 ? "session" : "sessions"}: ${database}. ${next}`;
-      } catch (error) {
-        if (!(error instanceof HoldfastError)) throw error;
-        return `Found an OpenClaw database: ${error.message}. ${error.hint ?? ""}`.trim();
-      }
+  for (const from of new Set([resolve(home), usual])) {
+    const sources = await findSources(from, "main");
+    const paths = (
+      await inParallel(sources, async ({ database }) => ((await fileExists(database)) ? [database] : []))
+    ).flat();
+    if (paths.length === 0) continue;
+    const what = paths.length === 1 ? "an OpenClaw database" : `${paths.length} OpenClaw databases`;
+    try {
+      const counts = await inParallel(
+        paths,
+        async (path) =>
+          await withOpenClawDatabase(path, async (tables) => await Promise.resolve(tables.countSessions())),
+      );
+      const sum = counts.reduce((total, count) => total + count, 0);
+      const command = `holdfast import openclaw${from === usual ? "" : ` ${from}`}`;
+      return `Found ${what} with ${sum} ${sum === 1 ? "session" : "sessions"}: ${paths.join(", ")}. Run \`${command}\` to use them here.`;
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      return `Found ${what}: ${error.message}. ${error.hint ?? ""}`.trim();
     }
   }
   return undefined;

@@ -10,6 +10,7 @@ import { ensurePrivateFolder, readFileIfPresent, readFolderIfPresent, writeFileD
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type AgentHandle, locateWindowTranscript } from "../session/agent-handle.ts";
 import { readManifests, writeManifest } from "../session/archive.ts";
+import { withSessionLease } from "../session/lease.ts";
 import { type SessionEntry, WINDOW_STATE_FIELDS, windowStateOf } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
 import { type KeyOwner, ownKeyOrUndefined } from "../store/store-rules.ts";
@@ -206,16 +207,15 @@ async function write(agent: AgentHandle, key: string, found: FoundSession, takin
     return notes;
   }
   for (const window of windows) if (window !== current) await store.putWindow(closed(window));
+  const isThere = (await store.get(key)) !== undefined;
   const opened = { windowReason: current?.reason, openedAt: current?.openedAt ?? entry.updatedAt };
-  const after = await store.update(
-    key,
-    (now) => {
-      if (now === undefined) return entry;
-      const continues = current !== undefined && isUnused(now, entry);
-      return continues ? { ...entry, ...now, ...windowFieldsOf(entry) } : undefined;
-    },
-    opened,
-  );
+  const next = (now: SessionEntry | undefined): SessionEntry | undefined => {
+    if (now === undefined) return entry;
+    return current !== undefined && isUnused(now, entry) ? { ...entry, ...now, ...windowFieldsOf(entry) } : undefined;
+  };
+  const update = async (): Promise<SessionEntry | undefined> => await store.update(key, next, opened);
+  // A turn may be about to use an existing session.
+  const after = await (isThere ? withSessionLease(agent, key, { waitMs: 2000 }, update) : update());
   if (current !== undefined && after?.sessionId !== currentId) {
     await store.putWindow({ ...closed(current), state: windowStateOf(entry) });
   }

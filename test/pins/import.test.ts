@@ -112,6 +112,13 @@ describe("a home with only an OpenClaw database", () => {
     const found = `Found an OpenClaw database with 3 sessions: ${openClaw.database}. Run \`holdfast import openclaw ${home}\` to use them here.`;
     const sessions = await runCliShared(["sessions"], { home });
     expect([sessions.code, sessions.stderr]).toEqual([0, `${found}\n`]);
+    const json = await runCliShared(["sessions", "--json"], { home });
+    expect([json.code, json.stderr, json.json()]).toEqual([0, `${found}\n`, expect.objectContaining({ count: 0 })]);
+    expect((await runCliShared(["history"], { home })).stderr).toContain(found);
+    const before = await snapshotOf(home);
+    const store = await runCliShared(["sessions", "--store", openClaw.database], { home });
+    expect([store.code, store.stderr]).toEqual([1, expect.stringContaining("is a database of OpenClaw")]);
+    expect(await snapshotOf(home)).toEqual(before);
     const doctor = await runCliShared(["doctor", "--json"], { home });
     const { findings } = doctor.json() as { findings: object[] };
     expect(findings).toContainEqual({ check: "openclaw", severity: "info", message: found });
