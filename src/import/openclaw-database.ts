@@ -10,7 +10,14 @@ import { zstdDecompressSync } from "node:zlib";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
 import { PRIVATE_FOLDER, fileSize, readFileIfPresent, sweepFolder, temporaryPath } from "../base/files.ts";
 import { type JsonRecord, isRecord, parseJson } from "../base/json-record.ts";
-import { type DatabaseRole, type SqliteConnection, openReadOnly, quickCheck, wrapConnection } from "../base/sqlite.ts";
+import {
+  type DatabaseRole,
+  type SqliteConnection,
+  openReadOnly,
+  quickCheck,
+  sqliteError,
+  wrapConnection,
+} from "../base/sqlite.ts";
 import type { WindowReason } from "../store/store.ts";
 import type { FoundSession } from "./take-sessions.ts";
 import { type FoundTranscript, type Line, stringOf, toLine, toLines } from "./transcripts.ts";
@@ -22,20 +29,24 @@ const NEWEST_LAYOUT = 23;
 export async function withOpenClawDatabase<T>(path: string, task: (tables: Tables) => Promise<T>): Promise<T> {
   const before = await stampOf(path);
   const copy = await copyIfLogged(path);
+  const assertUnchanged = async (): Promise<void> => {
+    if (copy === undefined && (await stampOf(path)) !== before) throw inUse(path);
+  };
   try {
     const database = await openReadOnly(copy?.path ?? path);
     const connection = wrapConnection(database, path, ROLE);
     try {
       const damage = quickCheck(database);
       if (damage !== undefined) throw unreadable("corrupt", "damaged", `${path} is damaged: ${damage}`);
-      return await task(tablesOf(connection, path));
+      const result = await task(tablesOf(connection, path));
+      await assertUnchanged();
+      return result;
     } finally {
       connection.close();
     }
   } catch (error) {
-    if ((await stampOf(path)) !== before) throw inUse(path);
-    if (error instanceof HoldfastError || !(error instanceof Error && "errcode" in error)) throw error;
-    throw unreadable("corrupt", "damaged", `${path} cannot be read: ${errorMessage(error)}`);
+    await assertUnchanged();
+    throw sqliteError(error, path, ROLE);
   } finally {
     await copy?.remove();
   }
@@ -69,18 +80,24 @@ async function stampOf(path: string): Promise<string> {
 
 /** Opening a database together with its log would write to both. */
 async function copyIfLogged(path: string): Promise<{ path: string; remove: () => Promise<void> } | undefined> {
-  const sizes = await Promise.all(LOGS.map(async (ending) => (await fileSize(`${path}${ending}`)) ?? 0));
-  if (sizes.every((size) => size === 0)) return undefined;
+  const logs = await Promise.all(LOGS.map(async (log) => (((await fileSize(`${path}${log}`)) ?? 0) > 0 ? [log] : [])));
+  if (logs.flat().length === 0) return undefined;
   await sweepFolder(tmpdir(), COPY_NAME);
   const folder = temporaryPath(join(tmpdir(), COPY_NAME));
   await mkdir(folder, { mode: PRIVATE_FOLDER });
   const target = join(folder, basename(path));
-  await copyFile(path, target);
-  for (const [index, ending] of LOGS.entries()) {
-    if ((sizes[index] ?? 0) > 0) await copyFile(`${path}${ending}`, `${target}${ending}`);
+  const remove = async (): Promise<void> => await rm(folder, { recursive: true, force: true });
+  for (let attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
+    const before = await stampOf(path);
+    for (const ending of ["", ...logs.flat()]) await copyFile(`${path}${ending}`, `${target}${ending}`);
+    if ((await stampOf(path)) === before) return { path: target, remove };
   }
-  return { path: target, remove: async () => await rm(folder, { recursive: true, force: true }) };
+  await remove();
+  throw inUse(path);
 }
+
+/** OpenClaw may write while the files are copied. */
+const COPY_ATTEMPTS = 10;
 
 export type Tables = ReturnType<typeof tablesOf>;
 

@@ -60,6 +60,14 @@ describe("settings", () => {
     expect(await readFile(join(openClaw.home, "config.json"), "utf8")).toBe(before);
   });
 
+  it("name the main session before sessions are taken", async () => {
+    await using openClaw = await createOpenClawHome({ with: ["files"] });
+    await put(openClaw, { "openclaw.json": '{"session": {"mainKey": "home"}}' });
+    await openClaw.run();
+    await using agent = await openClaw.open();
+    expect((await agent.store.get("agent:main:home"))?.sessionId).toBe("3ff36eb3-0993-4fd1-8649-5a4ec0f983aa");
+  });
+
   it("in a file that cannot be read are reported; the rest is imported", async () => {
     await using openClaw = await createOpenClawHome({ with: ["files"] });
     await put(openClaw, { "openclaw.json": "{ session: " });

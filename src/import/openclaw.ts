@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { inParallel } from "../base/async.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, realPath } from "../base/files.ts";
+import type { JsonRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import {
@@ -14,7 +15,7 @@ import {
 } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
-import { type Tables, readDatabaseSessions, withOpenClawDatabase } from "./openclaw-database.ts";
+import { readDatabaseSessions, withOpenClawDatabase } from "./openclaw-database.ts";
 import { SESSIONS_FILE, readFileSessions } from "./openclaw-files.ts";
 import {
   type SettingsOptions,
@@ -105,31 +106,34 @@ function sourceAt(root: string, name: string): Source {
   };
 }
 
+/** Settings first: the name of the main session is one of them. */
 async function takeEverything(sources: readonly Source[], options: ImportOptions): Promise<ImportReport> {
   const { from, home, config, dryRun } = options;
   const items: ImportItem[] = [];
-  const add = (item: ImportItem): void => void items.push(item);
-  const attempt = createAttempt(add);
-  for (const source of sources) {
-    const { agentId } = source;
-    await takeSessions(source, { ...options, add });
-    await attempt(
-      { kind: "file", name: source.registry, agentId },
-      async () => await takeRegistry({ path: source.registry, agentId }, { ...options, add }),
-    );
-  }
+  const taking: Taking = { ...options, add: (item) => void items.push(item) };
+  const attempt = createAttempt(taking.add);
+  let openClaw: JsonRecord = {};
   await attempt({ kind: "file", name: join(from, "openclaw.json") }, async () => {
-    const openClaw = await readOpenClawConfig(from);
-    if (openClaw !== undefined) await takeSettings(openClaw, { ...options, add });
-    for (const { agentId } of sources) {
-      const workspace = config.agents[agentId]?.workspace ?? agentLayout(home, agentId).workspace;
-      const places = { agentId, source: openClawWorkspace(from, openClaw ?? {}, agentId), workspace };
-      await takeSkills(places, { ...options, add });
-      await takeHooks(places, { ...options, add });
-    }
+    openClaw = (await readOpenClawConfig(from)) ?? {};
+    await takeSettings(openClaw, taking);
   });
+  for (const source of sources) {
+    const { agentId, registry } = source;
+    await takeSessions(source, taking);
+    await attempt({ kind: "file", name: registry, agentId }, async () => {
+      await takeRegistry({ path: registry, agentId }, taking);
+    });
+    const workspace = config.agents[agentId]?.workspace ?? agentLayout(home, agentId).workspace;
+    const places = { agentId, source: openClawWorkspace(from, openClaw, agentId), workspace };
+    await attempt({ kind: "file", name: places.source, agentId }, async () => {
+      await takeSkills(places, taking);
+      await takeHooks(places, taking);
+    });
+  }
   return createReport({ from, home, dryRun }, items);
 }
+
+type Taking = ImportOptions & Pick<SettingsOptions, "add">;
 
 /** A source that is damaged, newer or in use is reported, and the rest is still imported. */
 function createAttempt(add: (item: ImportItem) => void) {
@@ -145,36 +149,26 @@ function createAttempt(add: (item: ImportItem) => void) {
 }
 
 /** The database first: it is newer than files beside it. */
-async function takeSessions(
-  source: Source,
-  options: ImportOptions & { add: (item: ImportItem) => void },
-): Promise<void> {
-  const { agentId, sessionsFolder, database } = source;
-  const { home, config, dryRun, add } = options;
+async function takeSessions({ agentId, sessionsFolder, database }: Source, taking: Taking): Promise<void> {
+  const { home, config, dryRun, add } = taking;
+  const { root, sessionsFolder: ownFolder } = agentLayout(home, agentId);
   const attempt = createAttempt(add);
-  await attempt({ kind: "file", name: agentLayout(home, agentId).root, agentId }, async () => {
-    const agent = await options.openAgent(agentId);
-    const owner = { agentId, mainKey: config.session.mainKey };
+  await attempt({ kind: "file", name: root, agentId }, async () => {
+    const agent = await taking.openAgent(agentId);
+    const owner = { agentId, mainKey: agent?.mainKey ?? config.session.mainKey };
     const taker = await createSessionTaker({ agent, owner, dryRun, add });
-    if (await fileExists(database)) {
-      await attempt(
-        { kind: "database", name: database, agentId },
-        async () =>
-          await withOpenClawDatabase(database, async (tables: Tables) => {
-            for (const found of readDatabaseSessions(tables)) await taker.take(found);
-          }),
-      );
-    }
-    if (realPath(sessionsFolder) === realPath(agentLayout(home, agentId).sessionsFolder)) return;
+    await attempt({ kind: "database", name: database, agentId }, async () => {
+      if (!(await fileExists(database))) return;
+      await withOpenClawDatabase(database, async (tables) => {
+        for (const found of readDatabaseSessions(tables)) await taker.take(found);
+      });
+    });
+    // Files in the home itself are in use already.
+    if (realPath(sessionsFolder) === realPath(ownFolder)) return;
     await attempt({ kind: "file", name: join(sessionsFolder, SESSIONS_FILE), agentId }, async () => {
-      for await (const found of readFileSessions({
-        folder: sessionsFolder,
-        agentId,
-        keyOf: taker.keyOf,
-        skip: taker.skip,
-      })) {
+      const { keyOf, skip } = taker;
+      for await (const found of readFileSessions({ folder: sessionsFolder, agentId, keyOf, skip }))
         await taker.take(found);
-      }
     });
   });
 }

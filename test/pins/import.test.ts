@@ -65,9 +65,9 @@ describe("holdfast import openclaw", () => {
       "messages              14     14             0     0",
       "settings               2      0             0     2",
       "Left:",
-      `  database ${openClaw.database}: ${openClaw.database} has layout 99; this Holdfast reads layouts up to 23. Update Holdfast and import again. Nothing was changed.`,
       "  setting session.typingMode: no counterpart",
       "  setting gateway: not imported",
+      `  database ${openClaw.database}: ${openClaw.database} has layout 99; this Holdfast reads layouts up to 23. Update Holdfast and import again. Nothing was changed.`,
       "",
     ]);
     expect(stderr).toBe("Some sources could not be imported; see above. Solve these problems and import again.\n");

@@ -78,7 +78,7 @@ export async function runImport(places: Places, { dryRun = false }: { dryRun?: b
   const opened: AgentHandle[] = [];
   const open = async (agentId: string): Promise<AgentHandle | undefined> => {
     if (dryRun) return undefined;
-    opened.push(await openAgent({ ...setup, agentId, logger: silentLogger }));
+    opened.push(await openAgent({ ...(await loadSetup(places)), agentId, logger: silentLogger }));
     return opened.at(-1);
   };
   try {

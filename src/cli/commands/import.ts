@@ -1,6 +1,6 @@
 /** `holdfast import openclaw`: takes over an OpenClaw folder and says what was taken and what was left. */
 import { resolve } from "node:path";
-import { ERROR_KINDS } from "../../base/errors.ts";
+import { ERROR_KINDS, undefinedOn } from "../../base/errors.ts";
 import { printableLine } from "../../base/text.ts";
 import { openAgent, openStoreRepair } from "../../compose/agent.ts";
 import { resolveOpenClawHome } from "../../config/layout.ts";
@@ -8,9 +8,8 @@ import { importOpenClaw } from "../../import/openclaw.ts";
 import type { ImportItem, ImportReport } from "../../import/report.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { Flags } from "../command.ts";
-import { type Setup, STORE_MISSING, loadSetup } from "../context.ts";
+import { STORE_MISSING, loadSetup } from "../context.ts";
 import { plural, print, printJson, printTable, right, talk, waitingLine } from "../output.ts";
-import { undefinedOn } from "../../base/errors.ts";
 
 type ImportCommandOptions = Flags<"json" | "dryRun">;
 
@@ -19,8 +18,7 @@ export async function importFromOpenClaw(dir: string | undefined, options: Impor
   const setup = await loadSetup();
   const from = dir === undefined ? resolveOpenClawHome() : resolve(dir);
   await using opened = new AsyncDisposableStack();
-  const open = async (agentId: string): Promise<AgentHandle | undefined> =>
-    await openFor(setup, agentId, dryRun, opened);
+  const open = async (agentId: string): Promise<AgentHandle | undefined> => await openFor(agentId, dryRun, opened);
   using _waiting = waitingLine("Importing");
   const report = await importOpenClaw({ ...setup, from, dryRun, openAgent: open });
   if (options.json === true) printJson(report);
@@ -28,7 +26,9 @@ export async function importFromOpenClaw(dir: string | undefined, options: Impor
   if (!report.ok) process.exitCode = ERROR_KINDS.degraded.exitCode;
 }
 
-async function openFor(setup: Setup, agentId: string, dryRun: boolean, opened: AsyncDisposableStack) {
+/** Loads the configuration again: the import may have changed it. */
+async function openFor(agentId: string, dryRun: boolean, opened: AsyncDisposableStack) {
+  const setup = await loadSetup();
   if (dryRun) {
     // Without this, closing the store would merge its log.
     const unchanged = await (await openStoreRepair({ ...setup, agentId })).preserve?.();
