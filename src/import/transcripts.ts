@@ -69,15 +69,18 @@ export function toLine(text: string): Line {
   return { text, record: isRecord(value) ? value : undefined };
 }
 
-/** The entry's id. A line of an old form has none and is known by its text. Undefined for a header. */
-function lineId({ text, record }: Line): string | undefined {
-  if (record?.["type"] === "session") return undefined;
-  return stringOf(record?.["id"]) ?? `text:${text}`;
+/** Of all lines but headers. */
+export function lineIds(lines: readonly Line[]): string[] {
+  return lines.filter((line) => !isHeader(line)).map(idOf);
 }
 
-/** Without headers. */
-export function lineIds(lines: readonly Line[]): string[] {
-  return lines.map(lineId).filter((id) => id !== undefined);
+function isHeader({ record }: Line): boolean {
+  return record?.["type"] === "session";
+}
+
+/** A line of an old form has no id and is known by its text. */
+function idOf({ text, record }: Line): string {
+  return stringOf(record?.["id"]) ?? `text:${text}`;
 }
 
 export function countMessages(lines: readonly Line[]): number {
@@ -96,61 +99,51 @@ export interface ConvertOptions extends TranscriptContent {
 
 /** The windows with the transcript's new entries, oldest first. None if everything is known. */
 export function toWindows(found: FoundTranscript, options: ConvertOptions): ImportedWindow[] {
-  const { lines, known } = options;
-  const events = lines.filter(({ record }) => record?.["type"] !== "session");
-  const added = events.filter((line) => !known.has(lineId(line) ?? ""));
-  const isEmptyFile = events.length === 0 && options.bytes !== undefined && !options.isTaken(found.sessionId);
+  const { lines, bytes, known } = options;
+  const header = lines.find(isHeader)?.record;
+  const events = lines.filter((line) => !isHeader(line));
+  const added = events.filter((line) => !known.has(idOf(line)));
+  const isFree = isSessionId(found.sessionId) && !options.isTaken(found.sessionId);
+  const isEmptyFile = events.length === 0 && bytes !== undefined && isFree;
   if (added.length === 0 && !isEmptyFile) return [];
-  const header = lines.find(({ record }) => record?.["type"] === "session")?.record;
-  const isWhole = added.length === events.length;
-  if (isWhole && isOldForm(header, lines)) return [verbatim(found, options, header)];
+  const idFor = (first: string, index: number): string =>
+    isFree && index === 0 ? found.sessionId : derivedId(found.sessionId, first);
+  if (added.length === events.length && isOldForm(header, events)) {
+    const sessionId = idFor(lineIds(events)[0] ?? "", 0);
+    const fileName = (isFree ? found.fileName : undefined) ?? transcriptFileName(sessionId);
+    for (const id of lineIds(events)) known.set(id, { sessionId, fileName });
+    const content = bytes ?? lines.map(({ text }) => `${text}\n`).join("");
+    const { reason, isCurrent } = found;
+    const messages = countMessages(events);
+    return [{ sessionId, fileName, content, ...timesOf(lines, found), reason, isCurrent, messages }];
+  }
 
   const leafId = found.leafId ?? leafAfter(events.at(-1));
   const anchors = anchorsOf(added, leafId, known);
   // With several anchors the new entries cannot be one fork, so the window repeats the old ones.
   const isCopy = anchors.size > 1;
+  const [anchor] = anchors;
   const stretches = splitAtResets(isCopy ? events : added, isCopy ? new Map() : known);
   const current = stretches.find(({ ids }) => ids.has(leafId ?? "")) ?? stretches.at(-1);
   const windows = stretches.map((stretch, index) => {
-    const isFree = index === 0 && isSessionId(found.sessionId) && !options.isTaken(found.sessionId);
-    const sessionId = isFree ? found.sessionId : derivedId(found.sessionId, stretch.id);
-    const isFork = !isCopy && stretch.continues;
-    const parent = isFork ? known.get([...anchors][0] ?? "") : undefined;
+    const place = known.get(anchor ?? "");
+    const parent = anchor !== undefined && place !== undefined && stretch.continues ? { ...place, anchor } : undefined;
     const isCurrent = found.isCurrent && stretch === current;
     const leaf = stretch === current ? leafId : stretch.endId;
-    return render(
-      { key: options.key, sessionId, header, stretch, found, isCurrent, leaf },
-      parent && { ...parent, anchors },
-    );
+    const sessionId = idFor([...stretch.ids][0] ?? "", index);
+    return render({ key: options.key, sessionId, header, stretch, found, isCurrent, leaf, parent });
   });
-  for (const [index, { ids }] of stretches.entries()) {
-    for (const id of ids) if (!known.has(id)) known.set(id, windows[index] ?? { sessionId: "", fileName: "" });
+  for (const [index, { sessionId, fileName }] of windows.entries()) {
+    for (const id of stretches[index]?.ids ?? []) if (!known.has(id)) known.set(id, { sessionId, fileName });
   }
   return windows.toSorted((a, b) => Number(a.isCurrent) - Number(b.isCurrent));
 }
 
 /** A file of our own version or older is copied byte for byte. Newer ones may hold resets and moved leaves. */
-function isOldForm(header: JsonRecord | undefined, lines: readonly Line[]): boolean {
+function isOldForm(header: JsonRecord | undefined, events: readonly Line[]): boolean {
   const version = header?.["version"] ?? 1;
   const isReadable = typeof version === "number" && version <= TRANSCRIPT_VERSION;
-  return isReadable && !lines.some(({ record }) => record?.["type"] === "reset" || record?.["type"] === "leaf");
-}
-
-function verbatim(found: FoundTranscript, options: ConvertOptions, header: JsonRecord | undefined): ImportedWindow {
-  const { lines, bytes, known, isTaken } = options;
-  const isFree = isSessionId(found.sessionId) && !isTaken(found.sessionId);
-  const sessionId = isFree ? found.sessionId : derivedId(found.sessionId, ...lineIds(lines.slice(0, 2)));
-  const fileName = (isFree ? found.fileName : undefined) ?? transcriptFileName(sessionId);
-  for (const id of lineIds(lines)) known.set(id, { sessionId, fileName });
-  return {
-    sessionId,
-    fileName,
-    content: bytes ?? lines.map(({ text }) => `${text}\n`).join(""),
-    ...timesOf(lines, header, found),
-    reason: found.reason,
-    isCurrent: found.isCurrent,
-    messages: countMessages(lines),
-  };
+  return isReadable && !events.some(({ record }) => record?.["type"] === "reset" || record?.["type"] === "leaf");
 }
 
 /** Known entries that new ones, or the place to continue from, hang on. */
@@ -159,9 +152,8 @@ function anchorsOf(added: readonly Line[], leafId: string | undefined, known: Kn
   return new Set([...parents, leafId].filter((id) => id !== undefined && known.has(id)) as string[]);
 }
 
+/** The entries between two resets. */
 interface Stretch {
-  /** Of its reset event, or of its first line. */
-  id: string;
   lines: Line[];
   ids: Set<string>;
   /** It continues an entry of an earlier window. */
@@ -175,114 +167,86 @@ function splitAtResets(lines: readonly Line[], known: KnownEntries): Stretch[] {
   const stretches: Stretch[] = [];
   const stretchOf = new Map<string, Stretch>();
   let first: Stretch | undefined;
-  const open = (id: string): Stretch => {
-    const stretch = { id, lines: [], ids: new Set<string>(), continues: false, endId: undefined };
-    stretches.push(stretch);
-    return stretch;
+  const open = (): Stretch => {
+    stretches.push({ lines: [], ids: new Set(), continues: false, endId: undefined });
+    return stretches.at(-1) as Stretch;
   };
   for (const line of lines) {
-    const id = lineId(line) ?? "";
     const parent = parentOf(line) ?? "";
-    const before = stretchOf.get(parent);
-    let stretch = before;
+    let stretch = stretchOf.get(parent);
     if (line.record?.["type"] === "reset") {
-      if (before !== undefined) before.endId = parent;
-      stretch = open(id);
+      if (stretch !== undefined) stretch.endId = parent;
+      stretch = open();
     } else if (known.has(parent)) {
-      stretch = first ??= open(id);
+      stretch = first ??= open();
       stretch.continues = true;
-    } else if (stretch === undefined) {
-      stretch = stretches.at(-1) ?? (first ??= open(id));
+    } else {
+      stretch ??= stretches.at(-1) ?? (first ??= open());
     }
     stretch.lines.push(line);
-    stretch.ids.add(id);
-    stretchOf.set(id, stretch);
+    stretch.ids.add(idOf(line));
+    stretchOf.set(idOf(line), stretch);
   }
   return stretches;
 }
 
-interface Rendering {
+interface Rendering extends Pick<ImportedWindow, "sessionId" | "isCurrent"> {
   key: string;
-  sessionId: string;
   header: JsonRecord | undefined;
   stretch: Stretch;
   found: FoundTranscript;
-  isCurrent: boolean;
-  /** Where the window ends. */
+  /** Where the window ends. Default: at its last line. */
   leaf: string | undefined;
+  /** The window that it continues, at the entry `anchor`. */
+  parent: { sessionId: string; fileName: string; anchor: string } | undefined;
 }
 
-interface ForkParent {
-  sessionId: string;
-  fileName: string;
-  anchors: ReadonlySet<string>;
-}
-
-function render(rendering: Rendering, parent: ForkParent | undefined): ImportedWindow {
-  const { key, sessionId, header, stretch, found, isCurrent, leaf } = rendering;
+function render({ key, sessionId, header, stretch, found, isCurrent, leaf, parent }: Rendering): ImportedWindow {
   const { lines, ids } = stretch;
   const isReset = lines[0]?.record?.["type"] === "reset";
   const reason = isReset ? "command" : parent === undefined ? found.reason : "switch";
-  const times = timesOf(lines, isReset ? undefined : header, found);
+  const times = timesOf([...(isReset || header === undefined ? [] : [{ text: "", record: header }]), ...lines], found);
   const timestamp = new Date(times.openedAt).toISOString();
-  const [anchor] = parent?.anchors ?? [];
-  const forkId = shortId(sessionId, "fork");
-  const own: JsonRecord[] = [
-    {
-      ...header,
-      type: "session",
-      version: TRANSCRIPT_VERSION,
-      id: sessionId,
-      timestamp,
-      cwd: stringOf(header?.["cwd"]) ?? "",
-      parentSession: parent?.fileName,
-    },
-  ];
-  if (parent !== undefined) {
-    const data = { parentSession: parent.fileName, parentSessionId: parent.sessionId, leafId: anchor };
-    own.push({ type: "custom", id: forkId, parentId: null, timestamp, customType: FORK_TYPE, data });
-  }
-  const markParent = parent === undefined ? null : forkId;
-  const mark = { customType: SESSION_MARK_TYPE, data: { key, reason } };
-  own.push({ type: "custom", id: shortId(sessionId, "mark"), parentId: markParent, timestamp, ...mark });
-
-  const texts = lines.map((line) => {
-    const { record } = line;
-    const parentId = parentOf(line) ?? null;
-    if (record?.["type"] === "reset") return encodeLine({ ...record, parentId: null });
-    if (anchor !== undefined && parentId === anchor) return encodeLine({ ...record, parentId: forkId });
-    return record?.["type"] === "leaf" ? encodeLine({ ...record, parentId }) : `${line.text}\n`;
-  });
-  const last = lines.at(-1);
-  const end = leaf ?? leafAfter(last);
-  if (end !== undefined && ids.has(end) && leafAfter(last) !== end) {
-    const at = new Date(times.lastAt).toISOString();
-    const place = { id: shortId(sessionId, end), parentId: end, timestamp: at };
-    texts.push(encodeLine({ type: "custom", ...place, customType: "holdfast.leaf" }));
-  }
-  return {
-    sessionId,
-    fileName: transcriptFileName(sessionId),
-    content: [...own.map(encodeLine), ...texts].join(""),
-    ...times,
-    reason,
-    isCurrent,
-    messages: countMessages(lines),
+  const custom = (name: string, parentId: string | null, fields: JsonRecord): JsonRecord => {
+    return { type: "custom", id: shortId(sessionId, name), parentId, timestamp, ...fields };
   };
+  const forkId = parent === undefined ? null : shortId(sessionId, "fork");
+  const place = { version: TRANSCRIPT_VERSION, id: sessionId, timestamp, parentSession: parent?.fileName };
+  const fork = { parentSession: parent?.fileName, parentSessionId: parent?.sessionId, leafId: parent?.anchor };
+  const beginning = [
+    { cwd: "", ...header, type: "session", ...place },
+    ...(parent === undefined ? [] : [custom("fork", null, { customType: FORK_TYPE, data: fork })]),
+    custom("mark", forkId, { customType: SESSION_MARK_TYPE, data: { key, reason } }),
+  ];
+  const moved = ({ text, record }: Line, parentId: string | null): string =>
+    record?.["parentId"] === parentId ? `${text}\n` : encodeLine({ ...record, parentId });
+  const texts = lines.map((line) => {
+    const type = line.record?.["type"];
+    const parentId = parentOf(line) ?? null;
+    if (type === "reset") return moved(line, null);
+    if (parentId !== null && parentId === parent?.anchor) return moved(line, forkId);
+    return type === "leaf" ? moved(line, parentId) : `${line.text}\n`;
+  });
+  const last = leafAfter(lines.at(-1));
+  const hasMoved = leaf !== undefined && ids.has(leaf) && leaf !== last;
+  if (hasMoved) texts.push(encodeLine(custom(leaf, leaf, { customType: "holdfast.leaf" })));
+  const content = [...beginning.map(encodeLine), ...texts].join("");
+  const fileName = transcriptFileName(sessionId);
+  return { sessionId, fileName, content, ...times, reason, isCurrent, messages: countMessages(lines) };
 }
 
 /** The entry from which a conversation continues after this line: a `leaf` event moves it. */
 function leafAfter(line: Line | undefined): string | undefined {
   if (line === undefined) return undefined;
-  return line.record?.["type"] === "leaf" ? parentOf(line) : lineId(line);
+  return line.record?.["type"] === "leaf" ? parentOf(line) : idOf(line);
 }
 
 function parentOf({ record }: Line): string | undefined {
   return stringOf(record?.["type"] === "leaf" ? record["targetId"] : record?.["parentId"]);
 }
 
-function timesOf(lines: readonly Line[], header: JsonRecord | undefined, { openedAt }: FoundTranscript) {
-  const times = [header, ...lines.map(({ record }) => record)].flatMap((record) => timeOf(record?.["timestamp"]) ?? []);
+function timesOf(lines: readonly Line[], { openedAt }: FoundTranscript) {
+  const times = lines.flatMap(({ record }) => timeOf(record?.["timestamp"]) ?? []);
   const first = times[0] ?? openedAt;
   return { openedAt: first, lastAt: times.reduce((latest, time) => Math.max(latest, time), first) };
 }

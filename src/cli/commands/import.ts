@@ -42,23 +42,12 @@ async function openFor(agentId: string, dryRun: boolean, opened: AsyncDisposable
   return agent;
 }
 
-const TITLES: Record<string, string> = {
-  sessions: "sessions",
-  archivedSessions: "archived sessions",
-  windows: "windows",
-  messages: "messages",
-  claudeCodeSessions: "Claude Code sessions",
-  settings: "settings",
-  skills: "skills",
-  hooks: "hooks",
-};
-
 function printReport(report: ImportReport): void {
   const { from, home, dryRun, counts, items } = report;
   print(`${dryRun ? "Would import" : "Imported"} ${from} to ${home}`);
   const rows = Object.entries(counts)
     .filter(([, { found }]) => found > 0)
-    .map(([name, { found, taken, here, left }]) => [TITLES[name] ?? name, ...[found, taken, here, left].map(String)]);
+    .map(([name, { found, taken, here, left }]) => [titleOf(name), ...[found, taken, here, left].map(String)]);
   if (rows.length > 0) {
     printTable(["", right("FOUND"), right(dryRun ? "TO TAKE" : "TAKEN"), right("ALREADY HERE"), right("LEFT")], rows);
   }
@@ -78,6 +67,13 @@ function printReport(report: ImportReport): void {
     );
 }
 
+/** `archivedSessions` is `archived sessions`. */
+function titleOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+const MAX_NAMES = 10;
+
 /** Items with the same reason share a line. */
 function printReasons(title: string, items: readonly ImportItem[]): void {
   if (items.length === 0) return;
@@ -85,8 +81,9 @@ function printReasons(title: string, items: readonly ImportItem[]): void {
   const byReason = Map.groupBy(items, ({ kind, reason, isProblem }) => `${isProblem ? "!" : "-"} ${kind} ${reason}`);
   for (const same of byReason.values()) {
     const [{ kind, reason } = { kind: "", reason: "" }] = same;
-    const names = same.map(({ name }) => printableLine(name));
-    const what = names.length === 1 ? `${kind} ${names[0]}` : `${plural(names.length, kind)} (${names.join(", ")})`;
+    const names = same.slice(0, MAX_NAMES).map(({ name }) => printableLine(name));
+    const list = [...names, ...(same.length > MAX_NAMES ? ["…"] : [])].join(", ");
+    const what = same.length === 1 ? `${kind} ${list}` : `${plural(same.length, kind)} (${list})`;
     print(`  ${what}: ${printableLine(reason ?? "")}`);
   }
 }
