@@ -104,10 +104,11 @@ export type Tables = ReturnType<typeof tablesOf>;
 function tablesOf(connection: SqliteConnection, path: string) {
   const columnsOf = (table: string): Set<string> =>
     new Set(connection.all<{ name: string }>(`PRAGMA table_info("${table}")`).map(({ name }) => name));
-  const select = (table: string, columns: readonly string[], rest = "", ...values: string[]): JsonRecord[] => {
+  /** `columns` are separated by spaces. Missing ones are null, and a missing table has no rows. */
+  const select = (table: string, columns: string, rest = "", ...values: string[]): JsonRecord[] => {
     const known = columnsOf(table);
     if (known.size === 0) return [];
-    const names = columns.map((column) => (known.has(column) ? column : `NULL AS ${column}`));
+    const names = columns.split(" ").map((column) => (known.has(column) ? column : `NULL AS ${column}`));
     return connection.all<JsonRecord>(`SELECT ${names.join(", ")} FROM "${table}" ${rest}`, ...values);
   };
   const has = (table: string, ...columns: string[]): boolean => {
@@ -115,7 +116,7 @@ function tablesOf(connection: SqliteConnection, path: string) {
     return columns.every((column) => known.has(column));
   };
   const [version] = connection.all<{ user_version: number }>("PRAGMA user_version");
-  const metas = select("schema_meta", ["schema_version", "agent_id"]);
+  const metas = select("schema_meta", "schema_version");
   const layout = Math.max(version?.user_version ?? 0, ...metas.map((meta) => Number(meta["schema_version"])));
   if (layout > NEWEST_LAYOUT) {
     const message = `${path} has layout ${layout}; this Holdfast reads layouts up to ${NEWEST_LAYOUT}`;
@@ -129,25 +130,20 @@ function tablesOf(connection: SqliteConnection, path: string) {
   if (hasNodes !== hasEvents) {
     throw unreadable("unsupported", "unknown", `${path} has tables that this Holdfast does not know`);
   }
-  return {
-    path,
-    select,
-    nodes,
-    windows,
-    agentId: stringOf(metas[0]?.["agent_id"]),
-    countSessions: (): number => (hasNodes ? select(nodes, ["session_key"]).length : 0),
-  };
+  const countSessions = (): number => (hasNodes ? select(nodes, "session_key").length : 0);
+  return { path, select, nodes: hasNodes ? nodes : "", windows: hasNodes ? windows : "", countSessions };
 }
 
 /** Sessions with all their windows, then what OpenClaw deleted or reset and kept. */
 export function* readDatabaseSessions(tables: Tables): Generator<FoundSession> {
   const { select, path } = tables;
   const nodes = select(tables.nodes, NODE_COLUMNS);
-  const windows = select(tables.windows, WINDOW_COLUMNS);
+  const windows = select(tables.windows, "session_id session_key previous_session_id reason created_at");
   const byKey = Map.groupBy(windows, (window) => String(window["session_key"]));
   const archives = select("session_transcript_archives", ARCHIVE_COLUMNS);
-  const lost = [...byKey.keys()].filter((key) => !nodes.some((node) => node["session_key"] === key));
-  for (const node of [...nodes, ...lost.map((key): JsonRecord => ({ session_key: key }))]) {
+  const live = new Set(nodes.map((node) => node["session_key"]));
+  const lost = [...byKey.keys()].filter((key) => !live.has(key)).map((key): JsonRecord => ({ session_key: key }));
+  for (const node of [...nodes, ...lost]) {
     const key = String(node["session_key"]);
     const entry = entryOf(node);
     const ordered = inOrder(byKey.get(key) ?? []);
@@ -160,27 +156,23 @@ export function* readDatabaseSessions(tables: Tables): Generator<FoundSession> {
       entry: { ...entry, sessionId: currentId },
       transcripts: [
         ...own.map((window) => transcriptOf(tables, window, window["session_id"] === currentId)),
-        ...resets.map((archive) => archivedTranscript(archive)),
+        ...resets.map(archivedTranscript),
       ],
       archived: typeof archivedAt === "number" ? { at: archivedAt, reason: "archived" } : undefined,
       path,
     };
   }
-  const live = new Set(nodes.map((node) => node["session_key"]));
   for (const archive of archives) {
     if (archive["reason"] === "reset" && live.has(archive["session_key"])) continue;
-    const key = String(archive["session_key"]);
     const archived = { at: Number(archive["created_at"]) || 0, reason: "deleted" };
-    yield { key, entry: {}, transcripts: [{ ...archivedTranscript(archive), isCurrent: true }], archived, path };
+    const transcripts = [{ ...archivedTranscript(archive), isCurrent: true }];
+    yield { key: String(archive["session_key"]), entry: {}, transcripts, archived, path };
   }
 }
 
 const NODE_COLUMNS =
-  "session_key current_session_id session_id entry_json updated_at label display_name spawned_by archived_at".split(
-    " ",
-  );
-const WINDOW_COLUMNS = "session_id session_key previous_session_id reason created_at".split(" ");
-const ARCHIVE_COLUMNS = "session_id session_key reason encoding archive_blob created_at".split(" ");
+  "session_key current_session_id session_id entry_json updated_at archived_at label display_name spawned_by";
+const ARCHIVE_COLUMNS = "session_id session_key reason encoding archive_blob created_at";
 
 /** The JSON is what OpenClaw goes by; columns only fill what it lacks. */
 function entryOf(node: JsonRecord): JsonRecord {
@@ -222,33 +214,19 @@ const REASONS: Record<string, WindowReason> = {
 
 function transcriptOf(tables: Tables, window: JsonRecord, isCurrent: boolean): FoundTranscript {
   const sessionId = String(window["session_id"]);
-  const isFirst = window["previous_session_id"] === null || window["previous_session_id"] === undefined;
-  const [state] = tables.select(
-    "session_transcript_index_state",
-    ["leaf_event_id", "indexed_seq", "needs_rebuild"],
-    "WHERE session_id = ?",
-    sessionId,
-  );
-  const [newest] = tables.select(
-    "transcript_events",
-    ["seq"],
-    "WHERE session_id = ? ORDER BY seq DESC LIMIT 1",
-    sessionId,
-  );
+  const rows = (table: string, columns: string, order = ""): JsonRecord[] =>
+    tables.select(table, columns, `WHERE session_id = ? ${order}`, sessionId);
+  const [state] = rows("session_transcript_index_state", "leaf_event_id indexed_seq needs_rebuild");
+  const [newest] = rows("transcript_events", "seq", "ORDER BY seq DESC LIMIT 1");
   const isIndexed = state?.["needs_rebuild"] !== 1 && state?.["indexed_seq"] === newest?.["seq"];
   return {
     sessionId,
-    reason: REASONS[String(window["reason"])] ?? (isFirst ? "initial" : "switch"),
+    reason: REASONS[String(window["reason"])] ?? (stringOf(window["previous_session_id"]) ? "switch" : "initial"),
     openedAt: Number(window["created_at"]) || 0,
     isCurrent,
     leafId: isIndexed ? stringOf(state?.["leaf_event_id"]) : undefined,
     read: async () => {
-      const events = tables.select(
-        "transcript_events",
-        ["event_json", "event_zstd"],
-        "WHERE session_id = ? ORDER BY seq",
-        sessionId,
-      );
+      const events = rows("transcript_events", "event_json event_zstd", "ORDER BY seq");
       const lines = events.map(({ event_json: json, event_zstd: packed }) => eventLine(json ?? unpack(packed)));
       return { lines: lines.length > 0 ? lines : await coldLines(tables, sessionId) };
     },
@@ -278,7 +256,7 @@ function archivedTranscript(archive: JsonRecord): FoundTranscript {
 
 /** A transcript that OpenClaw moved out of the table of events, into another table or a file. */
 async function coldLines({ select, path }: Tables, sessionId: string): Promise<Line[]> {
-  const columns = ["archive_name", "archive_blob"];
+  const columns = "archive_name archive_blob";
   const [cold] = select("session_transcript_cold_archives", columns, "WHERE session_id = ?", sessionId);
   if (cold === undefined) return [];
   if (cold["archive_blob"] !== null) return toLines(unpack(cold["archive_blob"]));

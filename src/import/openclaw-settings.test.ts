@@ -116,23 +116,17 @@ describe("skills and hooks", () => {
   });
 });
 
-describe("registries of Claude Code sessions", () => {
-  const record = (sessionId: string, totalCostUsd: number, label?: string): object => {
-    return {
-      sessionId,
-      createdAt: "2026-01-01T00:00:00.000Z",
-      totalCostUsd,
-      totalTurns: 3,
-      taskHistory: ["t"],
-      label,
-      extra: 1,
-    };
-  };
-  const costs = async ({ home, from }: OpenClawHome): Promise<Record<string, number | undefined>> => {
-    const { registries } = await readRegistries({ home, openClawHome: from });
-    return Object.fromEntries([...mergeRegistered(registries)].map(([id, { totalCostUsd }]) => [id, totalCostUsd]));
-  };
+function record(sessionId: string, totalCostUsd: number, label?: string): object {
+  const createdAt = "2026-01-01T00:00:00.000Z";
+  return { sessionId, createdAt, totalCostUsd, totalTurns: 3, taskHistory: ["t"], label, extra: 1 };
+}
 
+async function costs({ home, from }: OpenClawHome): Promise<Record<string, number | undefined>> {
+  const { registries } = await readRegistries({ home, openClawHome: from });
+  return Object.fromEntries([...mergeRegistered(registries)].map(([id, { totalCostUsd }]) => [id, totalCostUsd]));
+}
+
+describe("registries of Claude Code sessions", () => {
   it("are added with costs and labels, counted once, also while OpenClaw's file grows", async () => {
     await using openClaw = await createOpenClawHome();
     const write = async (cost: number): Promise<void> =>

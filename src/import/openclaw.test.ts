@@ -136,6 +136,10 @@ describe("a database of OpenClaw 2026.9.6", () => {
   });
 });
 
+function message(id: string, parentId: string, content: string): Record<string, unknown> {
+  return { type: "message", id, parentId, message: { role: "user", content, timestamp: 1 } };
+}
+
 describe("windows of a database", () => {
   const NEXT = "99999999-0000-4000-8000-000000000001";
 
@@ -152,9 +156,6 @@ describe("windows of a database", () => {
   const event = (seq: number, value: Record<string, unknown>): string =>
     `INSERT INTO transcript_events (session_id, seq, event_json, created_at)
       VALUES ('${NEXT}', ${seq}, '${JSON.stringify({ timestamp: "2026-11-15T19:00:00.000Z", ...value })}', 1)`;
-  const message = (id: string, parentId: string, content: string): Record<string, unknown> => {
-    return { type: "message", id, parentId, message: { role: "user", content, timestamp: 1 } };
-  };
   // The answer to "hello".
   const ANSWER = "json_extract(event_json, '$.message.content[0].text') = 'Fake reply #2: I heard you.'";
 

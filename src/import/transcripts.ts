@@ -218,8 +218,6 @@ function render({ key, sessionId, header, stretch, found, isCurrent, leaf, paren
     ...(parent === undefined ? [] : [custom("fork", null, { customType: FORK_TYPE, data: fork })]),
     custom("mark", forkId, { customType: SESSION_MARK_TYPE, data: { key, reason } }),
   ];
-  const moved = ({ text, record }: Line, parentId: string | null): string =>
-    record?.["parentId"] === parentId ? `${text}\n` : encodeLine({ ...record, parentId });
   const texts = lines.map((line) => {
     const type = line.record?.["type"];
     const parentId = parentOf(line) ?? null;
@@ -233,6 +231,11 @@ function render({ key, sessionId, header, stretch, found, isCurrent, leaf, paren
   const content = [...beginning.map(encodeLine), ...texts].join("");
   const fileName = transcriptFileName(sessionId);
   return { sessionId, fileName, content, ...times, reason, isCurrent, messages: countMessages(lines) };
+}
+
+/** The line with this parent, unchanged if it has it. */
+function moved({ text, record }: Line, parentId: string | null): string {
+  return record?.["parentId"] === parentId ? `${text}\n` : encodeLine({ ...record, parentId });
 }
 
 /** The entry from which a conversation continues after this line: a `leaf` event moves it. */
@@ -262,7 +265,7 @@ export function stringOf(value: unknown): string | undefined {
 }
 
 /** In the form of a UUID, always the same for the same parts. */
-export function derivedId(...parts: readonly string[]): string {
+function derivedId(...parts: readonly string[]): string {
   return digest(parts).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
 }
 
