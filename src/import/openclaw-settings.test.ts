@@ -147,10 +147,10 @@ describe("registries of Claude Code sessions", () => {
     expect((await openClaw.run()).counts).toMatchObject({ claudeCodeSessions: { taken: 0, here: 2 } });
     const { registries } = await readRegistries({ home: openClaw.home });
     const sessions = registries[0]?.sessions ?? [];
-    expect(sessions.map(({ sessionId, current, label }) => [sessionId, current, label])).toEqual([
-      ["own", true, undefined],
-      ["s2", true, "docs"],
-      ["s1", false, undefined],
+    expect(sessions.map(({ sessionId, current, label, repoPath }) => [sessionId, current, label, repoPath])).toEqual([
+      ["own", true, undefined, "/repo"],
+      ["s2", true, "docs", "/repo"],
+      ["s1", false, undefined, "/repo"],
     ]);
   });
 });

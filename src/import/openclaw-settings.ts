@@ -8,7 +8,14 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "../base/errors.ts";
-import { ensurePrivateFolder, fileExists, readFolderIfPresent, realPath, temporaryPath } from "../base/files.ts";
+import {
+  ensurePrivateFolder,
+  fileExists,
+  readFolderIfPresent,
+  realPath,
+  sweepFolder,
+  temporaryPath,
+} from "../base/files.ts";
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { registryPath } from "../claude/registry/registry.ts";
 import {
@@ -17,8 +24,9 @@ import {
   changeRegistryFile,
   ownPart,
   readRegistryFile,
+  registeredSessions,
+  roundSum,
 } from "../claude/registry/registry-file.ts";
-import { roundSum } from "../claude/registry/registry-file.ts";
 import { readConfigText } from "../config/config-file.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { getConfigValue, setConfigValue } from "../config/edit.ts";
@@ -191,7 +199,10 @@ async function takeFolder(copy: FolderCopy, { dryRun, add }: Pick<SettingsOption
     if (!dryRun) {
       await before?.();
       await ensurePrivateFolder(dirname(target));
-      const unfinished = temporaryPath(target);
+      // Hidden, so that no one takes it for the finished one.
+      const hidden = `.${basename(target)}`;
+      await sweepFolder(dirname(target), hidden);
+      const unfinished = temporaryPath(join(dirname(target), hidden));
       await cp(source, unfinished, { recursive: true });
       await rename(unfinished, target);
     }
@@ -228,6 +239,7 @@ function mergeRegistry(document: RegistryDocument, found: RegistryDocument, from
   return records.flatMap(({ key, record }): ImportItem[] => {
     const sessionId = isRecord(record) ? stringOf(record["sessionId"]) : undefined;
     if (!isRecord(record) || sessionId === undefined) return [];
+    const { repoPath, label } = registeredSessions("", { sessions: { [key ?? ""]: record } })[0] ?? {};
     const current = key === undefined ? undefined : document.sessions[key];
     const isSame = isRecord(current) && current["sessionId"] === sessionId;
     const isFree = key !== undefined && current === undefined;
@@ -239,12 +251,14 @@ function mergeRegistry(document: RegistryDocument, found: RegistryDocument, from
       totalCostUsd: amount(record["totalCostUsd"]) ?? 0,
       totalTurns: amount(record["totalTurns"]) ?? 0,
     };
-    const item = { kind: "claude code session" as const, name: sessionId, label: stringOf(record["label"]) };
+    const item = { kind: "claude code session" as const, name: sessionId, label };
     if (isDeepStrictEqual(before, { from, ...figures })) return [{ ...item, outcome: "here" }];
     const added = (figure: keyof typeof figures): number =>
       roundSum((amount(known[figure]) ?? 0) + figures[figure] - (amount(before?.[figure]) ?? 0));
     place[name] = {
       ...record,
+      repoPath,
+      ...(label === undefined ? {} : { label }),
       ...known,
       totalCostUsd: added("totalCostUsd"),
       totalTurns: added("totalTurns"),
