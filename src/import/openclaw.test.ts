@@ -277,6 +277,20 @@ describe("files of OpenClaw 2026.1.30", () => {
     }
   });
 
+  it("may hold sessions of several agents, under keys of any spelling", async () => {
+    await using openClaw = await createOpenClawHome();
+    const entries = {
+      "agent:work:telegram:direct:7": { sessionId: "w", updatedAt: 5 },
+      "Agent:Main:Main": { sessionId: "m", updatedAt: 5 },
+    };
+    await writeFile(join(openClaw.sessions, "sessions.json"), JSON.stringify(entries));
+    expect((await openClaw.run()).counts).toMatchObject({ sessions: { found: 2, taken: 2 }, windows: { taken: 2 } });
+    await using main = await openClaw.open();
+    await using work = await openClaw.open("work");
+    expect((await main.store.get(MAIN))?.sessionId).toBe("m");
+    expect((await work.store.get("agent:work:telegram:dm:7"))?.sessionId).toBe("w");
+  });
+
   it("are left alone as a whole if sessions.json cannot be read", async () => {
     await using openClaw = await createOpenClawHome({ with: ["database", "files"] });
     await writeFile(join(openClaw.sessions, "sessions.json"), '{"agent:main:main": {"sess');

@@ -1,6 +1,6 @@
 /** Imports an OpenClaw folder. It is only read; everything in it is taken once, however often the import runs. */
 import { join, resolve } from "node:path";
-import { inParallel } from "../base/async.ts";
+import { inParallel, lazyMap } from "../base/async.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, realPath } from "../base/files.ts";
 import type { JsonRecord } from "../base/json-record.ts";
@@ -14,6 +14,7 @@ import {
   resolveOpenClawHome,
 } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
+import { parseAgentSessionKey } from "../keys/session-key.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { readDatabaseSessions, withOpenClawDatabase } from "./openclaw-database.ts";
 import { SESSIONS_FILE, readFileSessions } from "./openclaw-files.ts";
@@ -27,7 +28,7 @@ import {
   takeSkills,
 } from "./openclaw-settings.ts";
 import { type ImportItem, type ImportReport, createReport } from "./report.ts";
-import { createSessionTaker } from "./take-sessions.ts";
+import { type FoundSession, type SessionTaker, createSessionTaker } from "./take-sessions.ts";
 
 export interface ImportOptions {
   from: string;
@@ -148,27 +149,32 @@ function createAttempt(add: (item: ImportItem) => void) {
   };
 }
 
-/** The database first: it is newer than files beside it. */
+/** The database first: it is newer than files beside it. A file may hold sessions of several agents. */
 async function takeSessions({ agentId, sessionsFolder, database }: Source, taking: Taking): Promise<void> {
   const { home, config, dryRun, add } = taking;
   const { root, sessionsFolder: ownFolder } = agentLayout(home, agentId);
   const attempt = createAttempt(add);
+  const takers = lazyMap<string, SessionTaker>();
+  const takerOf = async (id: string): Promise<SessionTaker> =>
+    await takers.get(id, async () => {
+      const agent = await taking.openAgent(id);
+      const owner = { agentId: id, mainKey: agent?.mainKey ?? config.session.mainKey };
+      return await createSessionTaker({ agent, owner, dryRun, add });
+    });
+  const take = async (found: FoundSession): Promise<void> =>
+    await (await takerOf(normalizeAgentId(parseAgentSessionKey(found.key)?.agentId ?? agentId))).take(found);
   await attempt({ kind: "file", name: root, agentId }, async () => {
-    const agent = await taking.openAgent(agentId);
-    const owner = { agentId, mainKey: agent?.mainKey ?? config.session.mainKey };
-    const taker = await createSessionTaker({ agent, owner, dryRun, add });
+    const { keyOf, skip } = await takerOf(agentId);
     await attempt({ kind: "database", name: database, agentId }, async () => {
       if (!(await fileExists(database))) return;
       await withOpenClawDatabase(database, async (tables) => {
-        for (const found of readDatabaseSessions(tables)) await taker.take(found);
+        for (const found of readDatabaseSessions(tables)) await take(found);
       });
     });
     // Files in the home itself are in use already.
     if (realPath(sessionsFolder) === realPath(ownFolder)) return;
     await attempt({ kind: "file", name: join(sessionsFolder, SESSIONS_FILE), agentId }, async () => {
-      const { keyOf, skip } = taker;
-      for await (const found of readFileSessions({ folder: sessionsFolder, agentId, keyOf, skip }))
-        await taker.take(found);
+      for await (const found of readFileSessions({ folder: sessionsFolder, agentId, keyOf, skip })) await take(found);
     });
   });
 }

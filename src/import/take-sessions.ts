@@ -59,6 +59,8 @@ interface KeyState {
   isReported: boolean;
 }
 
+export type SessionTaker = Awaited<ReturnType<typeof createSessionTaker>>;
+
 export async function createSessionTaker({ agent, owner, dryRun, add }: TakerOptions) {
   const { agentId } = owner;
   const states = new Map<string, KeyState>();

@@ -39,8 +39,8 @@ export async function createOpenClawHome(options: OpenClawHomeOptions = {}) {
   if (parts.includes("files")) await cp(join(FIXTURES, "v2026.1.30/after-rpc"), sessions, { recursive: true });
   const places = { from, home, store: options.store };
 
-  const open = async (): Promise<AgentHandle & AsyncDisposable> => {
-    const agent = await openAgent({ ...(await loadSetup(places)), logger: silentLogger });
+  const open = async (agentId = "main"): Promise<AgentHandle & AsyncDisposable> => {
+    const agent = await openAgent({ ...(await loadSetup(places)), agentId, logger: silentLogger });
     return { ...agent, [Symbol.asyncDispose]: async () => await agent.store.close() };
   };
   return {
