@@ -164,6 +164,11 @@ export const COMMANDS: readonly Command[] = [
     options: JSON_OUTPUT,
     run: async (_, options) => await (await import("./commands/config.ts")).check(options),
   }),
+  changes("import openclaw [dir]", {
+    summary: "take over sessions, settings, skills and hooks of OpenClaw, which stays as it is",
+    options: { ...JSON_OUTPUT, dryRun: flag("only show what would be taken") },
+    run: async ([dir], options) => await (await import("./commands/import.ts")).importFromOpenClaw(dir, options),
+  }),
   reads("doctor", {
     summary: "look for damage: permissions, torn files, orphans, stale leases and locks",
     options: {

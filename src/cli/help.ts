@@ -36,6 +36,7 @@ const OVERVIEW: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "Set up": {
     config: "show and change settings",
+    "import openclaw": "take over sessions and settings of OpenClaw",
     "doctor, selftest": "find and repair damage; test crash safety on this machine",
     "completion <shell>": "completion for bash, zsh or fish",
     version: "print the version",
@@ -55,6 +56,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   handoff: ["holdfast handoff list", "holdfast handoff show --session garden"],
   history: ["holdfast history", "holdfast history garden --limit 10", "holdfast history --follow"],
   hooks: ["holdfast hooks list", "holdfast hooks install claude-code"],
+  import: ["holdfast import openclaw --dry-run", "holdfast import openclaw ~/.openclaw"],
   search: ["holdfast search retry queue", 'holdfast search "rate limit" -redis --in claude --since 7d'],
   sessions: ["holdfast sessions", "holdfast sessions show garden", "holdfast sessions export garden --format md"],
 };

@@ -2,14 +2,14 @@
  * Opens one agent and its store. The folder `compose` is the only place that builds concrete parts; all other
  * code gets them as arguments. Implementations are loaded when they are used, so that commands start fast.
  */
-import { dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, createLogger } from "../base/log.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { ARCHIVE_FOLDER_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
+import { ARCHIVE_FOLDER_NAME, OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { KeptHandoff, Store } from "../store/store.ts";
@@ -137,6 +137,7 @@ async function openStore(
 ): Promise<Store> {
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
+  if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
   if (options.create === false && !(await fileExists(path))) throw await noStore(options, agentId, path);
   await ensurePrivateFolder(dirname(path));
   const common = {
@@ -171,6 +172,14 @@ function chooseStore(
   return { kind, path: kind === "json" ? layout.sessionsFile : layout.database };
 }
 
+/** Opening it would change the files beside it. */
+function notOurs(path: string): HoldfastError {
+  return new HoldfastError("unsupported", "openclaw-database", `${path} is a database of OpenClaw`, {
+    hint: "Run `holdfast import openclaw` to use its sessions here. Nothing was changed.",
+    data: { path },
+  });
+}
+
 /** Distinguishes a lost store from one that never existed. */
 async function noStore(options: OpenAgentOptions, agentId: string, path: string): Promise<HoldfastError> {
   if (options.storePath !== undefined) {
@@ -186,8 +195,10 @@ async function noStore(options: OpenAgentOptions, agentId: string, path: string)
       data: { agentId, path },
     });
   }
+  const { describeOpenClawDatabases } = await import("../import/openclaw.ts");
+  const start = "Start a conversation with `holdfast chat`, or name another agent with --agent.";
   return new HoldfastError("not-found", "store-not-found", `Agent "${agentId}" has no sessions yet (${path})`, {
-    hint: "Start a conversation with `holdfast chat`, or name another agent with --agent.",
+    hint: (await describeOpenClawDatabases(options.home)) ?? start,
     data: { agentId, path },
   });
 }

@@ -108,6 +108,9 @@ export function resolveOpenClawHome(env: Environment = process.env): string {
   return configured === undefined || configured === "" ? join(homedir(), ".openclaw") : resolve(configured);
 }
 
+/** In `agents/<id>/agent/` of OpenClaw 2026.7 and later. */
+export const OPENCLAW_DATABASE_NAME = "openclaw-agent.sqlite";
+
 export function gatewayLayout(home: string) {
   return {
     tokenFile: join(home, "gateway.token"),

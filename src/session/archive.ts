@@ -185,7 +185,7 @@ async function unarchiveWindow(agent: AgentHandle, window: Window): Promise<Wind
   return unarchived;
 }
 
-async function writeManifest(agent: AgentHandle, session: ArchivedSession): Promise<ArchiveRecord> {
+export async function writeManifest(agent: AgentHandle, session: ArchivedSession): Promise<ArchiveRecord> {
   await ensurePrivateFolder(agent.archiveFolder);
   const id = await freeArchiveId(agent, session);
   await writeFileDurable(join(agent.archiveFolder, `${id}.json`), `${JSON.stringify(session, undefined, 2)}\n`);

@@ -143,7 +143,7 @@ type UpdateEntry = (
 function createUpdate({ modify, copyEntry, clock }: Parts): UpdateEntry {
   // Loaded with the first update: it takes longer than most commands run, and many only read.
   const schema = lazy(() => import("./entry-schema.ts"));
-  return async (key, mutate, { lease, windowReason }, write) => {
+  return async (key, mutate, { lease, windowReason, openedAt }, write) => {
     const { validateEntryChanges } = await schema.get();
     const prepare = (rows: StoreRows): Prepared<"putEntry", SessionEntry | undefined> => {
       const stored = rows.entry(key);
@@ -155,7 +155,7 @@ function createUpdate({ modify, copyEntry, clock }: Parts): UpdateEntry {
       const change = entryChange(key, before, entry);
       return {
         value: entry,
-        put: { ...change, expectedVersion: stored?.version, windowReason, lease, now: clock.now() },
+        put: { ...change, expectedVersion: stored?.version, windowReason, lease, now: openedAt ?? clock.now() },
       };
     };
     return await modify("putEntry", key, prepare, write);

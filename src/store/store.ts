@@ -66,6 +66,8 @@ export interface Store {
 export interface UpdateOptions extends WriteOptions {
   /** Why a window opens, if one does. Default: `initial` for a new key, `switch` for another session id. */
   windowReason?: WindowReason | undefined;
+  /** When that window opened (ms), for imported sessions. Default: now. */
+  openedAt?: number | undefined;
 }
 
 export interface DeleteOptions extends WriteOptions {

@@ -81,6 +81,16 @@ export function describeWindows(makeStore: MakeStore): void {
       expect(windows.at(-1)?.closedAt).toBeUndefined();
     });
 
+    it("records when an imported window was opened", async () => {
+      await using fixture = await makeStore();
+      await fixture.store.update("main", () => entry("s-1"), { openedAt: 1_000 });
+      await fixture.store.update("main", () => entry("s-2"), { openedAt: 2_000 });
+      expect(await fixture.store.windows("main")).toMatchObject([
+        { sessionId: "s-1", openedAt: 1_000, closedAt: 2_000 },
+        { sessionId: "s-2", openedAt: 2_000 },
+      ]);
+    });
+
     it("keeps the reason given for a new key", async () => {
       await using fixture = await makeStore();
       await fixture.store.update("main", () => entry("s-1"), { windowReason: "fork" });

@@ -37,7 +37,10 @@ export interface ChildTasks {
     | { task: "append"; name: string; count: number; text?: string }
     | { task: "compact" | "create" | "work"; point: FaultPoint; occurrence: number }
   );
-  home: { task: "index"; path: string; sources: SearchSources } | HomeTask;
+  home:
+    | { task: "index"; path: string; sources: SearchSources }
+    | { task: "import"; from: string; home: string; point: FaultPoint; occurrence: number }
+    | HomeTask;
   claude:
     | { task: "process"; options: ClaudeProcessOptions; message: string }
     | { task: "runner"; setup: TestRunnerSetup; options: Omit<SpawnOptions, "onEvent" | "signal"> };

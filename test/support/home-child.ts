@@ -1,4 +1,4 @@
-/** Works on a home: fixes it, captures a session's hand-off, or brings a search index up to date. */
+/** Works on a home: fixes it, imports to it, captures a session's hand-off, or brings a search index up to date. */
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
@@ -14,6 +14,12 @@ switch (task.task) {
     report("opened");
     await index.refresh({ sources: task.sources });
     index.close();
+    break;
+  }
+  case "import": {
+    const { runImport } = await import("./openclaw-home.ts");
+    dieAt(task.point, task.occurrence);
+    await runImport(task, {});
     break;
   }
   case "doctor": {

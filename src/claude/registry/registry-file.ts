@@ -125,6 +125,8 @@ function toRegisteredSession(agentId: string, key: string, record: unknown, curr
     totalTurns: amount(record["totalTurns"]),
     /** Oldest first. */
     tasks: taskTexts(record),
+    /** Figures of this record that come from another registry, and its path. */
+    imported: isRecord(record["imported"]) ? record["imported"] : undefined,
     /** False: another session has replaced it for this repo and label. */
     current,
   };

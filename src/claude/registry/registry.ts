@@ -20,6 +20,7 @@ import {
   type RegisteredSession,
   type RegistryDocument,
   type RegistryFileOptions,
+  amount,
   changeRegistryFile,
   isChatLabel,
   ownPart,
@@ -308,10 +309,21 @@ function mergeRecords(sessionId: string, records: readonly FiledSession[]) {
 type Figure = "totalCostUsd" | "totalTurns" | "createdAt" | "lastResumedAt";
 
 function sumOverFiles(records: readonly FiledSession[], name: Figure): number | undefined {
-  const figures = [...Map.groupBy(records, ({ path }) => path).values()]
-    .map((ofOne) => extreme(Math.max, ofOne, name))
-    .filter((figure) => figure !== undefined);
+  const figures = [...Map.groupBy(records, ({ path }) => path)].flatMap(([path, ofOne]) => {
+    const figure = extreme(Math.max, ofOne, name);
+    return figure === undefined ? [] : Math.max(0, figure - importedFrom(path, records, name));
+  });
   return figures.length === 0 ? undefined : roundSum(figures.reduce((sum, figure) => sum + figure, 0));
+}
+
+/** How much of a registry's figure another registry already contains. */
+function importedFrom(path: string, records: readonly FiledSession[], name: Figure): number {
+  const takers = records.filter(({ imported }) => imported !== undefined);
+  const file = takers.length === 0 ? path : (realPath(path) ?? path);
+  return Math.max(
+    0,
+    ...takers.map(({ imported }) => (imported?.["from"] === file ? (amount(imported[name]) ?? 0) : 0)),
+  );
 }
 
 function extreme(

@@ -21,9 +21,9 @@ type DoctorCommandOptions = Flags<"json" | "fix" | "deep"> & Texts<"acknowledge"
 export async function doctor(options: DoctorCommandOptions): Promise<void> {
   const home = resolveHome();
   const exists = await isReadableFolder(home);
-  const report = exists ? await examine(home, options) : EMPTY_REPORT;
+  const report = await withOpenClaw(home, exists ? await examine(home, options) : EMPTY_REPORT);
   if (options.json === true) printJson(report);
-  else if (exists) printReport(report, options);
+  else if (exists || report.findings.length > 0) printReport(report, options);
   else print(`No problems found: ${home} is empty.`);
   process.exitCode = report.ok ? 0 : ERROR_KINDS.degraded.exitCode;
 }
@@ -34,6 +34,15 @@ const EMPTY_REPORT: DoctorReport = {
   findings: [],
   checked: { agents: 0, sessions: 0, transcripts: 0 },
 };
+
+/** A home without sessions may have those of OpenClaw. */
+async function withOpenClaw(home: string, report: DoctorReport): Promise<DoctorReport> {
+  if (report.checked.sessions > 0) return report;
+  const { describeOpenClawDatabases } = await import("../../import/openclaw.ts");
+  const message = await describeOpenClawDatabases(home);
+  if (message === undefined) return report;
+  return { ...report, findings: [...report.findings, { check: "openclaw", severity: "info", message }] };
+}
 
 async function isReadableFolder(home: string): Promise<boolean> {
   try {

@@ -3,6 +3,7 @@
  * `sessions show`: one session with its windows and its lease.
  */
 import { inParallel } from "../../base/async.ts";
+import { resolveHome } from "../../config/layout.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { JsonPage, ListQuery } from "../../store/store.ts";
 import { type Counts, type Flags, type Texts, invalidOption } from "../command.ts";
@@ -53,8 +54,15 @@ const TABLE_LIMIT = 50;
 export async function listSessions(options: ListOptions): Promise<void> {
   const query = toQuery(options);
   const page = options.allAgents === true ? await listEverywhere(query, options) : await listOne(query, options);
+  const openClaw = page.total === 0 ? await findOpenClaw() : undefined;
   if (options.json === true) printListJson(page, options);
-  else await printList(page, options);
+  else await printList(page, options, openClaw);
+  if (openClaw !== undefined) talk(openClaw);
+}
+
+async function findOpenClaw(): Promise<string | undefined> {
+  const { describeOpenClawDatabases } = await import("../../import/openclaw.ts");
+  return await describeOpenClawDatabases(resolveHome());
 }
 
 type PageQuery = Omit<ListQuery, "fields">;
@@ -122,10 +130,11 @@ function printListJson(page: SessionsPage, options: ListOptions): void {
   process.stdout.write("}\n");
 }
 
-async function printList(page: SessionsPage, options: ListOptions): Promise<void> {
+async function printList(page: SessionsPage, options: ListOptions, openClaw: string | undefined): Promise<void> {
   const { count, total } = page;
   if (count === 0) {
-    talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session matches.");
+    if (total > 0) talk("No session matches.");
+    else if (openClaw === undefined) talk("No sessions. Start one with `holdfast chat`.");
     return;
   }
   const rows = await inParallel(parseSessions(page), async (session) => {
