@@ -294,6 +294,7 @@ async function prepare(
       systemPrompt === undefined ? undefined : await writeRunFile(folder, runId, "prompt", systemPrompt),
     effort: options.effort,
     onMessage: options.onMessage,
+    onPermission: options.onPermission,
     maxTurns: options.maxTurns ?? config.maxTurns,
     resumedCostUsd: costs?.reportedUsd,
     maxBudgetUsd,

@@ -12,8 +12,10 @@ import type { Environment } from "../../../config/layout.ts";
 import type {
   ControlRequest,
   OutboundMessage,
+  PermissionAnswer,
   PermissionDenial,
   PermissionMode,
+  PermissionQuestion,
   TokenUsage,
 } from "../../protocol/messages.ts";
 
@@ -40,9 +42,17 @@ export interface ClaudeProcessOptions {
   appendSystemPromptFile?: string | undefined;
   effort?: string | undefined;
   grace?: Partial<GraceTimes> | undefined;
+  /** Answers for the person. Default: Claude Code refuses what its settings do not allow. */
+  onPermission?: AskPermission | undefined;
   /** Called at once for every message. Optional. */
   onMessage?: ((message: OutboundMessage) => void) | undefined;
 }
+
+/**
+ * The turn waits for the answer. `signal` aborts when the answer is no longer needed: the turn was interrupted or the
+ * process has ended. A rejection denies.
+ */
+export type AskPermission = (question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>;
 
 export type SessionStart =
   /** `sessionId` is a UUID that no session has yet. */

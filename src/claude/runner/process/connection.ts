@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
-import { HoldfastError } from "../../../base/errors.ts";
+import { HoldfastError, errorMessage } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
 import type { JsonRecord } from "../../../base/json-record.ts";
 import { type Line, createLineSplitter, encodeLine } from "../../../base/jsonl.ts";
@@ -12,9 +12,11 @@ import {
   type ControlRequest,
   type ControlResponseMessage,
   type OutboundMessage,
+  type PermissionQuestion,
   parseOutboundMessage,
+  permissionResponse,
 } from "../../protocol/messages.ts";
-import type { ClaudeExit } from "./claude-process.ts";
+import type { AskPermission, ClaudeExit } from "./claude-process.ts";
 import { type LeashOptions, startOnLeash } from "./leash.ts";
 
 export type Connection = ReturnType<typeof openConnection>;
@@ -27,7 +29,11 @@ const DRAIN_MS = 2000;
 type ControlAnswer = ControlResponseMessage["answer"];
 const HAS_ENDED: ControlAnswer = { ok: false, error: "the process has ended" };
 
-export function openConnection(options: LeashOptions, onMessage: (message: OutboundMessage) => void) {
+export function openConnection(
+  options: LeashOptions,
+  onMessage: (message: OutboundMessage) => void,
+  onPermission?: AskPermission,
+) {
   const program = startOnLeash(options);
   if (program === undefined) {
     throw new HoldfastError("unavailable", "claude-start-failed", `Cannot start ${options.program}.`, {
@@ -48,11 +54,26 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     const response = { subtype: "error", request_id: requestId, error: "Holdfast does not answer such requests." };
     write({ type: "control_response", response });
   };
+  /** Open questions by request id. */
+  const questions = new Map<string, AbortController>();
+  const askPerson = async (requestId: string, question: PermissionQuestion, askNow: AskPermission): Promise<void> => {
+    const cancel = new AbortController();
+    questions.set(requestId, cancel);
+    const answer = await askNow(question, cancel.signal).catch((error: unknown) => ({ deny: errorMessage(error) }));
+    questions.delete(requestId);
+    if (cancel.signal.aborted) return;
+    const response = permissionResponse(answer, question);
+    write({ type: "control_response", response: { subtype: "success", request_id: requestId, response } });
+  };
   const take = (line: Line): void => {
     for (const message of messagesOf(line)) {
       if (message.type === "control_response") pending.get(message.requestId)?.(message.answer);
-      else if (message.type === "control_request") refuse(message.requestId);
-      else onMessage(message);
+      else if (message.type === "control_cancel_request") questions.get(message.requestId)?.abort();
+      else if (message.type === "control_request") {
+        const { requestId, permission } = message;
+        if (permission === undefined || onPermission === undefined) refuse(requestId);
+        else void askPerson(requestId, permission, onPermission);
+      } else onMessage(message);
     }
   };
   const ask = async (request: ControlRequest): Promise<ControlAnswer> => {
@@ -87,6 +108,7 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     child.on("close", (code, signal) => {
       lines.end().forEach(take);
       for (const settle of pending.values()) settle(HAS_ENDED);
+      for (const question of questions.values()) question.abort();
       const exit = { code: code ?? undefined, signal: signal ?? undefined, stderr: stderrTail };
       void program.release().then(() => resolve(exit));
     });
