@@ -20,7 +20,7 @@ import {
   tokenRefused,
 } from "./connection.ts";
 import { type InboundHandler, createInboundHandler } from "./inbound.ts";
-import { parseTarget, sendToTelegram } from "./outbound.ts";
+import { editOnTelegram, parseTarget, sendToTelegram } from "./outbound.ts";
 import { poll } from "./polling.ts";
 import { lazy } from "../../base/async.ts";
 
@@ -51,9 +51,12 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   return {
     name: "telegram",
     accountId,
-    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false },
+    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false, buttons: true },
     ...singleRun("Telegram", accountId, open),
     send: async (message) => await sendToTelegram(message, await lazyTelegram.get()),
+    edit: async (target, messageId, message) => {
+      await editOnTelegram(target, messageId, message, await lazyTelegram.get());
+    },
     checkTarget: (target) => void parseTarget(target),
     showTyping: async (target) => {
       const { chatId, threadId } = parseTarget(target);

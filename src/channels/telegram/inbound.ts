@@ -2,7 +2,7 @@
  * From an update to admission: check the sender, fetch the file, admit. Resolves when the message cannot be
  * lost any more; rejects when Telegram has to keep it. Updates of one chat are handled in order.
  */
-import type { Message, Update, User } from "grammy/types";
+import type { CallbackQuery, Message, Update, User } from "grammy/types";
 import { HoldfastError } from "../../base/errors.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { screenSender } from "../access.ts";
@@ -20,9 +20,27 @@ export type InboundHandler = ReturnType<typeof createInboundHandler>;
 
 export function createInboundHandler(options: InboundOptions) {
   const lanes = createKeyedMutex();
+  /** A press of a button is a message of the presser with the button's command. */
+  const handlePress = async ({ id, from, message, data }: CallbackQuery): Promise<void> => {
+    if (message === undefined || data === undefined) return;
+    const { chat, message_id, is_topic_message, message_thread_id } = message;
+    const place = { chat, message_id, is_topic_message, message_thread_id };
+    const pressed = { ...place, from, text: data, date: Math.floor(options.clock.now() / 1000) } as Message;
+    const ctx = readMessage(pressed, options);
+    if (ctx === undefined) return;
+    // Buttons belong to the agent's own messages, so the press is meant for it.
+    const meant = { ...ctx, MessageSid: `press:${id}`, WasMentioned: true };
+    await lanes.run(String(chat.id), async () => await admit(pressed, meant, options, `press:${id}`));
+    await options.telegram.api.answerCallbackQuery(id).catch((error: unknown) => {
+      options.logger.debug("cannot acknowledge a button", {
+        error: telegramError(error, "answer a button on Telegram"),
+      });
+    });
+  };
   return {
     handle: async (update: Update): Promise<void> => {
-      const { message } = update;
+      const { message, callback_query: press } = update;
+      if (press !== undefined) return await handlePress(press);
       const ctx = message === undefined ? undefined : readMessage(message, options);
       if (message === undefined || ctx === undefined) return;
       await lanes.run(String(message.chat.id), async () => await admit(message, ctx, options));
@@ -40,7 +58,12 @@ function readMessage(message: Message, { bot, accountId, logger }: InboundOption
   }
 }
 
-async function admit(message: Message, ctx: MessageContext, options: InboundOptions): Promise<void> {
+async function admit(
+  message: Message,
+  ctx: MessageContext,
+  options: InboundOptions,
+  messageId = String(message.message_id),
+): Promise<void> {
   const { host, accountId, clock } = options;
   const sender = senderOf(message);
   if (sender === undefined) return;
@@ -56,7 +79,7 @@ async function admit(message: Message, ctx: MessageContext, options: InboundOpti
   const notes = [...(ctx.UntrustedContext ?? []), ...(media.UntrustedContext ?? [])];
   const UntrustedContext = notes.length === 0 ? undefined : notes;
   await host.admit({
-    address: { channel: "telegram", accountId, chatId, messageId: String(message.message_id) },
+    address: { channel: "telegram", accountId, chatId, messageId },
     ctx: { ...ctx, ...media, CommandAuthorized: allowed.commandAuthorized, UntrustedContext },
     receivedAt: clock.now(),
   });
