@@ -43,15 +43,23 @@ export interface Turns extends RpcParts {
 export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
   const { home, config, env = process.env, clock = systemClock, execution = "inline" } = options;
   const logger = options.logger ?? createLogger({ level: config.log.level });
-  const [{ createPipeline }, { runTurn }, { draftReplies }, { createChatCommands }, { compactNow }, contracts] =
-    await Promise.all([
-      import("../turn/create-pipeline.ts"),
-      import("../turn/run/run-turn.ts"),
-      import("../turn/reply/draft-replies.ts"),
-      import("../turn/commands/chat-commands.ts"),
-      import("../turn/run/compact.ts"),
-      import("../turn/pipeline.ts"),
-    ]);
+  const [
+    { createPipeline },
+    { runTurn },
+    { draftReplies },
+    { createChatCommands },
+    { compactNow },
+    contracts,
+    { startHeartbeats },
+  ] = await Promise.all([
+    import("../turn/create-pipeline.ts"),
+    import("../turn/run/run-turn.ts"),
+    import("../turn/reply/draft-replies.ts"),
+    import("../turn/commands/chat-commands.ts"),
+    import("../turn/run/compact.ts"),
+    import("../turn/pipeline.ts"),
+    import("../turn/heartbeat.ts"),
+  ]);
   const sides = new Map<string, ClaudeSide>();
   const claude = (agentId: string): ClaudeSide => {
     let side = sides.get(agentId);
@@ -88,6 +96,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     return await draftReplies({ ...request, capabilities });
   };
   const closing = new AbortController();
+  let heartbeats: { stop(): void } | undefined;
   const search = createLiveSearch({ ...common, config });
 
   return {
@@ -117,12 +126,14 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     },
     start: async () => {
       await pipeline.start();
+      if (options.channels) heartbeats = startHeartbeats({ config, agents, pipeline, clock, logger });
       void afterStart(agents.opened(), logger);
       if (execution === "thread") search.start();
       await channels.start(async (message) => await pipeline.admit(message));
     },
     close: async () => {
       // Channels stay open until the last replies are sent. Messages that arrive meanwhile stay in the inbox.
+      heartbeats?.stop();
       await Promise.all(agents.opened().map(async ({ tasks }) => await tasks?.stop()));
       await pipeline.drain();
       await channels.stop();
