@@ -115,7 +115,7 @@ const CONTEXT_MARKS = ["chat messages since your last reply - for context", "cur
 function expressionsFor(unseen: string) {
   const gap = String.raw`[[\s${unseen}]--\n]*`;
   const loose = (words: string): string => loosely(words, unseen);
-  const attached = `${loose("from")}|${loose("media attached")}`;
+  const attached = `${loose("from")}|${loose("media attached")}|${loose("in reply to")}`;
   const marks = CONTEXT_MARKS.map(loose).join("|");
   return {
     systemLine: new RegExp(`(?<=^${gap})(${loose("system")})${gap}[:：]`, "gimv"),

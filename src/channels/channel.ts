@@ -30,6 +30,23 @@ export interface Channel {
   /** Optional. Throws for an address that the platform cannot have. Makes no request. */
   checkTarget?(target: DeliveryTarget): void;
   showTyping?(target: DeliveryTarget): Promise<void>;
+  /** Replaces the text and the buttons of a sent message. Optional. */
+  edit?(target: DeliveryTarget, messageId: string, message: MessageEdit): Promise<void>;
+}
+
+export interface MessageEdit {
+  text: string;
+  buttons?: readonly MessageButton[] | undefined;
+}
+
+/**
+ * A press is admitted as a message of the presser with this command as its text, so it is durable, authorized and
+ * answered like any other command.
+ */
+export interface MessageButton {
+  label: string;
+  /** At most 60 characters. */
+  command: string;
 }
 
 export interface ChannelCapabilities {
@@ -41,6 +58,8 @@ export interface ChannelCapabilities {
   threads: boolean;
   /** The platform drops a second message with the same idempotency key. */
   deduplicates: boolean;
+  /** Messages can have buttons. Default: false; the text then lists the commands. */
+  buttons?: boolean | undefined;
 }
 
 export interface ChannelHost {
@@ -71,6 +90,8 @@ export interface OutboundMessage {
   media?: OutboundMedia[] | undefined;
   replyToId?: string | undefined;
   asVoice?: boolean | undefined;
+  /** Only for channels with the capability `buttons`. */
+  buttons?: readonly MessageButton[] | undefined;
 }
 
 export type OutboundMedia = { kind: "url"; url: string } | { kind: "file"; path: string };

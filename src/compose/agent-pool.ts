@@ -19,10 +19,13 @@ import { normalizeAgentId } from "../keys/names.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
-import type { AgentPool, AgentParts } from "../turn/pipeline.ts";
+import type { AgentPool, AgentParts, AgentTasks } from "../turn/pipeline.ts";
+import { TASK_KEYS, type TaskDesk } from "../tasks/task.ts";
+import type { MessengerOptions } from "../tasks/task-messenger.ts";
+import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 import { lazy, lazyMap, createKeyedMutex } from "../base/async.ts";
 import { closestMatch } from "../base/text.ts";
-import type { SearchMemory } from "../engine/tools/workspace-tools.ts";
+import type { SearchMemory, SpawnTask } from "../engine/tools/workspace-tools.ts";
 
 export interface OpenAgentsOptions {
   home: string;
@@ -33,7 +36,17 @@ export interface OpenAgentsOptions {
   /** `thread` keeps disk waits off the event loop of a long-running process. */
   execution: "inline" | "thread";
   claude(agentId: string): ClaudeSide;
+  /** How tasks reach their conversations. Undefined: this process cannot run tasks. */
+  messages?: (Pick<MessengerOptions, "findChannel"> & { draft: DraftText }) | undefined;
 }
+
+/** Splits a text for its channel. */
+type DraftText = (request: {
+  text: string;
+  turnId: string;
+  target: DeliveryTarget;
+  workspace: string;
+}) => Promise<OutboxDraft[]>;
 
 interface PoolContext extends OpenAgentsOptions {
   openIndex: () => Promise<SearchIndex>;
@@ -107,7 +120,8 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
   await workspaces.ensureWorkspace(agent.workspace);
   const continuity = await openContinuity({ home, config, env, agent });
   opened.defer(async () => await continuity.close());
-  const engine = await openEngine(agent, context, continuity.recall);
+  const tasks = createTasks(agent, context);
+  const engine = await openEngine(agent, context, { recall: continuity.recall, tasks });
   opened.defer(async () => await engine.close());
   const description = workspaces.createWorkspaceDescription({ workspace: agent.workspace, logger, clock });
   const parts: AgentParts = {
@@ -119,12 +133,63 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
     transcripts,
     describeWorkspace: async () => await description.describe(),
     ...continuity.parts,
+    tasks,
   };
   const kept = opened.move();
   return { parts, close: async () => await kept.disposeAsync() };
 }
 
-async function openEngine(agent: AgentHandle, context: PoolContext, recall: Recall): Promise<Engine> {
+/** Loaded with the first task or command about one. */
+function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
+  const { clock, logger, messages } = context;
+  const desk = lazy(async (): Promise<TaskDesk> => {
+    const { createTaskDesk } = await import("../tasks/task-desk.ts");
+    return createTaskDesk({
+      agent,
+      claude: context.claude(agent.agentId),
+      canRun: messages !== undefined,
+      findChannel: (target) => messages?.findChannel(target),
+      draft: async (request) => (await messages?.draft({ ...request, workspace: agent.workspace })) ?? [],
+      clock,
+      logger,
+    });
+  });
+  return {
+    open: async () => await desk.get(),
+    recover: async () => {
+      // Without tasks the desk is not loaded.
+      const { total } = await agent.store.list({ text: TASK_KEYS, limit: 1 });
+      if (total > 0) await (await desk.get()).recover();
+    },
+    stop: async () => await (await desk.made())?.close(),
+    readAsCommand: async (sessionKey, ctx) => {
+      const opened = await desk.made();
+      const said = (ctx.RawBody ?? ctx.Body ?? "").trim();
+      const code = opened?.openQuestion(sessionKey);
+      const verdict = code === undefined ? undefined : WORDS[said.toLowerCase()];
+      if (verdict !== undefined) return `/cc ${verdict} ${code}`;
+      if (ctx.ReplyToId === undefined || said.startsWith("/")) return undefined;
+      const task = await (await desk.get()).findByMessage(sessionKey, ctx.ReplyToId);
+      return task === undefined ? undefined : `/cc send #${task.id} ${said}`;
+    },
+  };
+}
+
+/** Answers to a permission question, for channels without buttons. */
+const WORDS: Readonly<Record<string, string>> = {
+  "1": "allow",
+  allow: "allow",
+  "2": "always",
+  always: "always",
+  "3": "deny",
+  deny: "deny",
+};
+
+async function openEngine(
+  agent: AgentHandle,
+  context: PoolContext,
+  { recall, tasks }: { recall: Recall; tasks: AgentTasks },
+): Promise<Engine> {
   const { config, env, clock, logger } = context;
   const claude = context.claude(agent.agentId);
   const name = engineNameOf(config, agent.agentId);
@@ -133,7 +198,7 @@ async function openEngine(agent: AgentHandle, context: PoolContext, recall: Reca
     const runner = async (): Promise<ClaudeRunner> => await claude.runner();
     return createClaudeCodeEngine({ runner, configOf: () => claude.config, logger, clock, recall });
   }
-  const tools = await openTools(agent, claude, context);
+  const tools = await openTools(agent, claude, context, tasks);
   if (name === "model") {
     const { createModelEngine } = await import("../engine/model/model-engine.ts");
     const { providers, models } = config;
@@ -143,11 +208,17 @@ async function openEngine(agent: AgentHandle, context: PoolContext, recall: Reca
   return createEchoEngine({ clock, logger, tools });
 }
 
-async function openTools(agent: AgentHandle, claude: ClaudeSide, { openIndex }: PoolContext): Promise<ToolTable> {
+async function openTools(
+  agent: AgentHandle,
+  claude: ClaudeSide,
+  { openIndex, messages }: PoolContext,
+  tasks: AgentTasks,
+): Promise<ToolTable> {
   const { createWorkspaceTools } = await import("../engine/tools/workspace-tools.ts");
   return createWorkspaceTools({
     workspace: agent.workspace,
     searchMemory: createMemorySearcher(agent, openIndex),
+    spawnTask: messages === undefined ? undefined : createTaskSpawner(agent, tasks),
     listSessions: async ({ limit }) => {
       const [{ toListRow }, { discoverShown }] = await Promise.all([
         import("../mcp/model-text.ts"),
@@ -157,6 +228,18 @@ async function openTools(agent: AgentHandle, claude: ClaudeSide, { openIndex }: 
       return { ...found, sessions: found.sessions.slice(0, limit).map(toListRow) };
     },
   });
+}
+
+function createTaskSpawner(agent: AgentHandle, tasks: AgentTasks): SpawnTask {
+  return async (request) => {
+    const [{ replyTarget }, desk, entry] = await Promise.all([
+      import("../turn/reply/draft-replies.ts"),
+      tasks.open(),
+      agent.store.get(request.conversation),
+    ]);
+    const { task, decision, status } = await desk.start({ ...request, target: replyTarget({}, entry) });
+    return { id: task.id, decision, status };
+  };
 }
 
 /** How long a search may wait for the update of the index. The next search continues the update. */

@@ -20,7 +20,7 @@ import type { ClaudeSide } from "../claude/claude-side.ts";
 import { openClaudeSide } from "./claude.ts";
 import { createLiveSearch } from "./live-search.ts";
 import { foldersWithin, sweepFolder } from "../base/files.ts";
-import type { OutboxDraft } from "../store/queues.ts";
+import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 
 export interface OpenTurnsOptions extends Pick<OpenChannelsOptions, "makeWhatsAppSocket" | "extraChannels"> {
   home: string;
@@ -43,15 +43,23 @@ export interface Turns extends RpcParts {
 export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
   const { home, config, env = process.env, clock = systemClock, execution = "inline" } = options;
   const logger = options.logger ?? createLogger({ level: config.log.level });
-  const [{ createPipeline }, { runTurn }, { draftReplies }, { createChatCommands }, { compactNow }, contracts] =
-    await Promise.all([
-      import("../turn/create-pipeline.ts"),
-      import("../turn/run/run-turn.ts"),
-      import("../turn/reply/draft-replies.ts"),
-      import("../turn/commands/chat-commands.ts"),
-      import("../turn/run/compact.ts"),
-      import("../turn/pipeline.ts"),
-    ]);
+  const [
+    { createPipeline },
+    { runTurn },
+    { draftReplies },
+    { createChatCommands },
+    { compactNow },
+    contracts,
+    { startHeartbeats },
+  ] = await Promise.all([
+    import("../turn/create-pipeline.ts"),
+    import("../turn/run/run-turn.ts"),
+    import("../turn/reply/draft-replies.ts"),
+    import("../turn/commands/chat-commands.ts"),
+    import("../turn/run/compact.ts"),
+    import("../turn/pipeline.ts"),
+    import("../turn/heartbeat.ts"),
+  ]);
   const sides = new Map<string, ClaudeSide>();
   const claude = (agentId: string): ClaudeSide => {
     let side = sides.get(agentId);
@@ -60,7 +68,18 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
   };
   const events = contracts.createTurnEvents((error) => logger.error("a listener failed", { error }));
   const common = { home, env, clock, logger };
-  const agents = createAgentPool({ ...common, config, execution, claude });
+  const messages = {
+    findChannel: ({ channel, accountId }: DeliveryTarget) => channels.find(channel, accountId)?.channel,
+    draft: async ({ text, ...request }: { text: string; turnId: string; target: DeliveryTarget; workspace: string }) =>
+      await draft({ ...request, payloads: [{ text }] }),
+  };
+  const agents = createAgentPool({
+    ...common,
+    config,
+    execution,
+    claude,
+    messages: options.channels ? messages : undefined,
+  });
   const channels = createChannelPool({
     ...common,
     config: options.channels ? config : { ...config, channels: { telegram: {}, discord: {}, whatsapp: {} } },
@@ -77,6 +96,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     return await draftReplies({ ...request, capabilities });
   };
   const closing = new AbortController();
+  let heartbeats: { stop(): void } | undefined;
   const search = createLiveSearch({ ...common, config });
 
   return {
@@ -106,12 +126,15 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     },
     start: async () => {
       await pipeline.start();
+      if (options.channels) heartbeats = startHeartbeats({ config, agents, pipeline, clock, logger });
       void afterStart(agents.opened(), logger);
       if (execution === "thread") search.start();
       await channels.start(async (message) => await pipeline.admit(message));
     },
     close: async () => {
       // Channels stay open until the last replies are sent. Messages that arrive meanwhile stay in the inbox.
+      heartbeats?.stop();
+      await Promise.all(agents.opened().map(async ({ tasks }) => await tasks?.stop()));
       await pipeline.drain();
       await channels.stop();
       closing.abort();
@@ -129,13 +152,14 @@ const UNKNOWN_CHANNEL: ChannelCapabilities = { media: true, replies: true, threa
 /** Captures hand-offs that an earlier process missed, and calls the start-up hooks, in the background. */
 async function afterStart(agents: readonly AgentParts[], logger: Logger): Promise<void> {
   await Promise.all(
-    agents.map(async ({ agent, handoff, hooks }) => {
+    agents.map(async ({ agent, handoff, hooks, tasks }) => {
       const { agentId, mainKey } = agent;
       const sessionKey = buildAgentMainSessionKey({ agentId, mainKey });
       const started = hooks?.fire("gateway:startup", { sessionKey, context: {} });
       await handoff?.recover().catch((error: unknown) => {
         logger.warn("could not capture hand-offs; the next turn of each session tries again", { agentId, error });
       });
+      await tasks?.recover().catch((error: unknown) => logger.warn("could not continue tasks", { agentId, error }));
       for (const text of (await started)?.messages ?? []) logger.info("message from a hook", { agentId, text });
     }),
   );

@@ -12,6 +12,9 @@ const DEFAULTS = {
   timeoutMinutes: 60,
   idleTimeoutMinutes: 30,
   progressSeconds: 30,
+  repos: [],
+  questionMinutes: 10,
+  budgets: {},
   mcp: { exposeMemory: true, exposeConversation: true, projectStatusEnabled: true, sessionListEnabled: true },
   archive: { daysBefore: 7, redact: false },
   sessionSelection: {

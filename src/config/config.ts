@@ -55,6 +55,7 @@ export type HoldfastConfig = WithDefaults<Omit<ConfigLayer, "claudeCode">, typeo
 export const DEFAULT_CONFIG: HoldfastConfig = DEFAULTS;
 
 export type SessionConfig = HoldfastConfig["session"];
+export type HeartbeatConfig = NonNullable<HoldfastConfig["agents"][string]["heartbeat"]>;
 export type ResetRule = NonNullable<SessionConfig["reset"]>;
 export type SendPolicyConfig = NonNullable<SessionConfig["sendPolicy"]>;
 export type SendPolicyRule = NonNullable<SendPolicyConfig["rules"]>[number];

@@ -106,6 +106,15 @@ export const claudeCodeSchema = z.strictObject({
   timeoutMinutes: field(positive, "Time limit of a task. Default: 60."),
   idleTimeoutMinutes: field(positive, "Time limit of an idle persistent session. Default: 30."),
   progressSeconds: field(positive, "How often a running task reports progress. Default: 30."),
+  repos: field(
+    z.array(textSchema).max(100),
+    "Repos that people may name in chats, as paths or globs. The agent's workspace is always allowed. Default: none.",
+  ),
+  questionMinutes: field(positive, "How long a permission question in a chat waits for its answer. Default: 10."),
+  budgets: section("Budgets of the tasks that chats start. People are told at 50, 70 and 100 %. Default: none.", {
+    dayUsd: field(positive, "All tasks of the agent in one day."),
+    totalUsd: field(positive, "All tasks of the agent."),
+  }),
   sessionSelection: section("How to choose between resuming a session and starting a fresh one.", {
     enabled: field(z.boolean(), "false is the same as relevance: offline. Default: true."),
     relevance: field(

@@ -82,6 +82,21 @@ const priceSchema = z.strictObject({
   cacheWrite: field(price, "Cached prompt, written."),
 });
 
+const dayTime = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "a time of day such as 08:00");
+
+const heartbeatSchema = z.strictObject({
+  every: z
+    .string()
+    .regex(/^[1-9]\d{0,4}[smh]$/, "a time such as 30m or 2h")
+    .describe("How often."),
+  activeHours: section("Only between these local times. Default: always.", {
+    start: dayTime.describe("First time of the day."),
+    end: dayTime.describe("Not from this time on."),
+  }),
+  target: field(z.enum(["last", "none"]), "Send answers to the last chat of the main session, or not. Default: last."),
+  prompt: field(text, "What to ask. Default: read HEARTBEAT.md; without that file there is no heartbeat."),
+});
+
 /** Fields that a project file may set. */
 const projectFields = {
   $schema: field(z.string(), "Location of the JSON Schema, for editors. Holdfast ignores it."),
@@ -107,6 +122,7 @@ export const userFileSchema = z
           model: field(text, "Model as provider/model."),
           workspace: field(text, "The agent's folder."),
           claudeCode: field(claudeCodeSchema, "Claude Code settings for this agent only."),
+          heartbeat: field(heartbeatSchema, "Turns that the clock starts in the agent's main session."),
         }),
       ),
       "Agents by id.",

@@ -54,6 +54,8 @@ export interface MessageContext {
   /** The platform reports a mention of the agent, or a reply to it. */
   WasMentioned?: boolean | undefined;
   CommandAuthorized?: boolean | undefined;
+  /** The clock started this turn; no person wrote it. */
+  IsHeartbeat?: boolean | undefined;
 }
 
 export type ChatType = "direct" | "group" | "channel";

@@ -1,5 +1,6 @@
 /** Changes of a transcript outside a turn: compaction by hand, and messages delivered without a model. */
 import { basename } from "node:path";
+import { HoldfastError, undefinedOn } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import { compactTranscript } from "../transcript/compact.ts";
@@ -89,6 +90,41 @@ export async function appendAssistantMessageToSessionTranscript(params: {
     return { ok: true, sessionFile: path };
   };
   return params.held === undefined ? await withSessionLease(agent, sessionKey, {}, append) : await append(params.held);
+}
+
+const LEASE_WAIT_MS = 2000;
+/** How many entries are searched for an earlier copy of the message; requests are repeated soon or never. */
+const LOOK_BACK_ENTRIES = 500;
+
+/**
+ * Writes a message that was sent in the agent's name into the transcript, once per `turnId`. False if the session is
+ * busy; the agent then learns of the message in its next turn.
+ */
+export async function mirrorDelivery(
+  agent: AgentHandle,
+  message: { sessionKey: string; text?: string | undefined; mediaUrls?: readonly string[] | undefined; turnId: string },
+): Promise<boolean> {
+  const { sessionKey: key, turnId } = message;
+  try {
+    return await withSessionLease(agent, key, { waitMs: LEASE_WAIT_MS }, async (held) => {
+      if (await hasTurn(agent, key, turnId)) return true;
+      const result = await appendAssistantMessageToSessionTranscript({ agent, held, ...message });
+      if (!result.ok) agent.logger.warn("cannot add a sent message to the transcript", { key, reason: result.reason });
+      return result.ok;
+    });
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.kind !== "locked") throw error;
+    const words = deliveredText(message) ?? "";
+    await agent.store.systemEvents.enqueueSystemEvent(key, `This was sent to the chat in your name: ${words}`);
+    return false;
+  }
+}
+
+async function hasTurn(agent: AgentHandle, key: string, turnId: string): Promise<boolean> {
+  const entry = await agent.store.get(key);
+  if (entry === undefined) return false;
+  const tail = await undefinedOn(readTail(transcriptPath(agent, entry), LOOK_BACK_ENTRIES), "not-found");
+  return tail?.entries.some(({ entry: line }) => line.type === "message" && line.turnId === turnId) === true;
 }
 
 async function openLog(

@@ -35,16 +35,18 @@ interface OpenWindowParams {
   topicId?: string | number | undefined;
   /** Branch off this transcript, by reference. */
   forkOf?: string | undefined;
+  /** First entries of a new transcript. Default: none. */
+  entries?: DraftEntry[] | undefined;
   lease?: Lease | undefined;
 }
 
 /** Undefined: another process moved the key first. */
 export async function openWindow(agent: AgentHandle, params: OpenWindowParams): Promise<SessionEntry | undefined> {
-  const { key, previous, reason, command, forkOf } = params;
+  const { key, previous, reason, command, forkOf, entries } = params;
   const sessionId = agent.ids.uuid();
   const path = join(agent.sessionsFolder, transcriptFileName(sessionId, params.topicId));
   await ensurePrivateFolder(agent.sessionsFolder);
-  const end = await startTranscript(agent, { path, sessionId, key, reason, command, forkOf });
+  const end = await startTranscript(agent, { path, sessionId, key, reason, command, forkOf, entries });
   faultPoint("window.transcript-ready");
 
   const complete = params.complete ?? ((entry: SessionEntry) => entry);
@@ -75,8 +77,7 @@ interface TranscriptStart {
   reason: WindowReason;
   command?: ResetWord | undefined;
   forkOf?: string | undefined;
-  /** Entries that report a lost transcript. Default: none. */
-  lost?: DraftEntry[] | undefined;
+  entries?: DraftEntry[] | undefined;
 }
 
 async function startTranscript(agent: AgentHandle, start: TranscriptStart): Promise<TranscriptEnd | undefined> {
@@ -86,7 +87,7 @@ async function startTranscript(agent: AgentHandle, start: TranscriptStart): Prom
   const data: SessionMark = { key: canonicalSessionKey(start.key, agent), ...how };
   const mark: DraftEntry = { type: "custom", customType: SESSION_MARK_TYPE, data };
   if (forkOf === undefined) {
-    await using log = await createTranscript({ ...common, entries: [mark, ...(start.lost ?? [])] });
+    await using log = await createTranscript({ ...common, entries: [mark, ...(start.entries ?? [])] });
     return log.end;
   }
   await using log = await forkTranscript({ ...common, parentPath: forkOf });
@@ -133,8 +134,8 @@ export async function createMissingTranscript(
   if (kept !== undefined) {
     agent.logger.warn("the transcript of this session is missing; created a new one", { ...place, ...kept });
   }
-  const lost = kept && [damageNotice(kept.kind, { kept: 0, end })];
-  await startTranscript(agent, { ...place, reason: "restore", lost });
+  const entries = kept && [damageNotice(kept.kind, { kept: 0, end })];
+  await startTranscript(agent, { ...place, reason: "restore", entries });
 }
 
 /** Synchronous: a cached lookup costs less than a round trip to the thread pool. */

@@ -63,6 +63,31 @@ const transcriptEnd = z.object({
   bytes: count,
 });
 
+/** How far a task for Claude Code is; see `src/tasks/task.ts`. */
+const task = z.looseObject({
+  state: z.enum(["accepted", "running", "ended"]),
+  text: z.string(),
+  repoPath: name,
+  label: text.optional(),
+  model: text.optional(),
+  budgetUsd: z.number().positive().optional(),
+  persistent: flag.optional(),
+  /** The native session that it should continue. */
+  resume: text.optional(),
+  /** The native session that does the work, once Claude Code has named it. */
+  sessionId: name.optional(),
+  /** The process that runs it. */
+  process: z.object({ pid: count, startedAt: text, host: text }).optional(),
+  question: z.looseObject({ code: name, tool: text, detail: text, askedAt: instant }).optional(),
+  /** Outbox ids of its messages: a reply to one of them is a follow-up. */
+  messages: z.array(count).optional(),
+  startedAt: instant.optional(),
+  endedAt: instant.optional(),
+  /** How the run ended, as the runner names it, or `lost` after a crash. */
+  outcome: text.optional(),
+  costUsd: z.number().nonnegative().optional(),
+});
+
 const FIELD_SCHEMAS = {
   // Identity
   sessionId: name,
@@ -76,6 +101,7 @@ const FIELD_SCHEMAS = {
   /** The last transcript entry at the end of the last turn. If it is missing later, data was lost. */
   transcriptEnd: transcriptEnd.optional(),
   spawnedBy: name.optional(),
+  task: task.optional(),
 
   // Sessions of other programs in which this one continues
   sdkSessionId: text.optional(),
@@ -168,6 +194,7 @@ const FIELD_SCHEMAS = {
 
 /** The metadata record of a session key, in OpenClaw's field names. */
 export type SessionEntry = z.infer<z.ZodObject<typeof FIELD_SCHEMAS>>;
+export type TaskState = z.infer<typeof task>;
 /** Where a reply to this session goes. */
 export type DeliveryContext = z.infer<typeof deliveryContext>;
 /** Where the session's first message came from. */

@@ -69,8 +69,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const admit = async (message: AddressedMessage): Promise<Admitted> => {
     const agentId = agentOf(message, options);
     const parts = await open(agentId);
-    const ctx = finalizeInboundContext(message.ctx);
-    const key = resolveInboundSessionKey(ctx, { agentId, session: config.session });
+    const written = finalizeInboundContext(message.ctx);
+    const key = resolveInboundSessionKey(written, { agentId, session: config.session });
+    const command = written.CommandAuthorized === true ? await parts.tasks?.readAsCommand(key, written) : undefined;
+    const ctx = command === undefined ? written : { ...written, BodyForCommands: command, CommandBody: command };
     const { address, receivedAt, deliver = true, awaited = !deliver } = message;
     // The key is stored with the message: the turn must run in this session even if the configuration changes.
     const payload: InboxPayload = { ctx: { ...ctx, SessionKey: key }, deliver, awaited };

@@ -22,6 +22,7 @@ import type { Window, GroupHistory, SystemEvents } from "../store/store.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { ReplyPayload, ReplyToMode } from "./reply/payloads.ts";
 import type { ModelSelection } from "../session/model-choice.ts";
+import type { TaskDesk } from "../tasks/task.ts";
 import type { InboxItem } from "../store/queues.ts";
 import type { Mutate } from "../store/session-entry.ts";
 
@@ -121,6 +122,18 @@ export interface AgentParts {
   /** Deletes the hand-offs of a deleted session, even when hand-off is turned off. Optional. */
   forgetDeleted?(windows: readonly Window[]): Promise<void>;
   hooks?: HookRunner | undefined;
+  /** Tasks for Claude Code. Optional. */
+  tasks?: AgentTasks | undefined;
+}
+
+export interface AgentTasks {
+  open(): Promise<TaskDesk>;
+  /** Continues what an earlier process left. */
+  recover(): Promise<void>;
+  /** Stops the tasks of this process; their conversations are told. */
+  stop(): Promise<void>;
+  /** The command that a message of an authorized person stands for: a reply to a task, or a word for an open question. */
+  readAsCommand(sessionKey: string, ctx: MessageContext): Promise<string | undefined>;
 }
 
 /**

@@ -1,9 +1,12 @@
 /** The picker and `cc watch` in a real terminal, which `script` provides. */
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type NativeHome, createNativeHome, testSessionId } from "../support/native-home.ts";
 import { answer } from "../support/search-home.ts";
+import { text, toolUse } from "../support/fake-anthropic/reply.ts";
+import { createTaskHome } from "../support/task-home.ts";
 import { type ProgramPlace, type WatchedProgram, startInTerminal, startProgram } from "../support/cli.ts";
 
 const OPEN_SCREEN = "\u001b[?1049h";
@@ -142,5 +145,29 @@ describe("holdfast cc watch", () => {
     await watcher.shows("changed aaaaaaaa not running, 1 turn, just now: Renamed");
     watcher.child.kill("SIGINT");
     expect(await watcher.ended).toBe(0);
+  });
+});
+
+describe("holdfast cc run in a terminal", () => {
+  it("asks what Claude Code may do", async () => {
+    await using task = await createTaskHome();
+    task.api.script(
+      toolUse("Bash", { command: "touch one", description: "Create a file" }),
+      toolUse("Bash", { command: "touch two" }),
+      text("finished"),
+    );
+    const env = { ...task.claude.env, HOLDFAST_HOME: task.home };
+    using run = startInTerminal("cc run go --permission-mode default", 100, { cwd: task.claude.repo, env });
+    await run.shows("Claude Code wants to use Bash: touch one (Create a file)");
+    await run.shows("[n]o:");
+    run.type("what?\n");
+    await run.shows("[n]o:");
+    run.type("y\n");
+    await run.shows("touch two");
+    await run.shows("[n]o:");
+    run.type("n\n");
+    await run.shows("finished");
+    expect(await run.ended).toBe(5);
+    expect(["one", "two"].map((name) => existsSync(join(task.claude.repo, name)))).toEqual([true, false]);
   });
 });

@@ -8,7 +8,7 @@ const SRC = fileURLToPath(new URL("../../src", import.meta.url));
 
 /** From the bottom to the top: a folder imports itself and the folders before it. */
 const LAYERS = `
-  base keys config models transcript store project claude session memory handoff hooks engine channels turn
+  base keys config models transcript store project claude session memory handoff hooks engine channels tasks turn
   doctor import mcp rpc gateway compose selftest cli library index`
   .trim()
   .split(/\s+/);

@@ -19,7 +19,7 @@ import {
   tokenRefused,
 } from "./connection.ts";
 import { type InboundHandler, createInboundHandler } from "./inbound.ts";
-import { parseTarget, sendToTelegram } from "./outbound.ts";
+import { editOnTelegram, parseTarget, sendToTelegram } from "./outbound.ts";
 import { poll } from "./polling.ts";
 import { lazy } from "../../base/async.ts";
 
@@ -51,9 +51,12 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   return {
     name: "telegram",
     accountId,
-    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false },
+    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false, buttons: true },
     ...singleRun("Telegram", accountId, open),
     send: async (message) => await sendToTelegram(await lazyTelegram.get(), message),
+    edit: async (target, messageId, message) => {
+      await editOnTelegram(await lazyTelegram.get(), { target, messageId, ...message });
+    },
     checkTarget: (target) => void parseTarget(target),
     showTyping: async (target) => {
       const { chatId, threadId } = parseTarget(target);

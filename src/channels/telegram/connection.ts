@@ -55,7 +55,7 @@ export function requestSignal(timeoutMs: number, signal?: AbortSignal): RequestS
 type RequestSignal = NonNullable<Parameters<Api["getMe"]>[0]>;
 
 /** Edited messages are not requested: the original has been admitted, and an edit is not a new request. */
-export const ALLOWED_UPDATES = ["message"] as const;
+export const ALLOWED_UPDATES = ["message", "callback_query"] as const;
 
 const CONNECT_TIMEOUT_MS = 20_000;
 

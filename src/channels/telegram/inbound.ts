@@ -2,9 +2,10 @@
  * From an update to admission. Resolves when the message cannot be lost any more; rejects when Telegram has to keep it.
  * Updates of one chat are handled in order.
  */
-import type { Message, Update, User } from "grammy/types";
+import type { CallbackQuery, Message, Update, User } from "grammy/types";
 import { createKeyedMutex } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import type { MessageContext } from "../../keys/message-context.ts";
 import { type ReceivedFiles, createReceivedFiles } from "../files.ts";
 import { type IncomingFile, type IncomingMessage, prepareInbound } from "../inbound.ts";
 import { type TelegramRun, requestSignal, telegramError } from "./connection.ts";
@@ -26,14 +27,34 @@ export function createInboundHandler(options: InboundOptions) {
     send: sendToTelegram.bind(undefined, options.telegram),
     repeats: true,
   };
+  const admit = async (message: IncomingMessage | undefined): Promise<void> => {
+    if (message === undefined) return;
+    await lanes.run(message.chatId, async () => {
+      const inbound = await prepareInbound(message, parts);
+      if (inbound !== undefined) await options.host.admit(inbound);
+    });
+  };
+  /** A press of a button is a message of the presser with the button's command. */
+  const handlePress = async ({ id, from, message, data }: CallbackQuery): Promise<void> => {
+    if (message === undefined || data === undefined) return;
+    const { chat, message_id, is_topic_message, message_thread_id } = message;
+    const place = { chat, message_id, is_topic_message, message_thread_id };
+    const pressed = { ...place, from, text: data, date: Math.floor(options.clock.now() / 1000) } as Message;
+    const read = readMessage(pressed, options);
+    if (read === undefined) return;
+    const messageId = `press:${id}`;
+    // Buttons belong to the agent's own messages, so the press is meant for it.
+    const describe = async (): Promise<MessageContext> => ({ ...(await read.describe()), WasMentioned: true });
+    await admit({ ...read, messageId, describe });
+    await options.telegram.api.answerCallbackQuery(id).catch((error: unknown) => {
+      const known = telegramError(error, "answer a button on Telegram");
+      options.logger.debug("cannot acknowledge a button", { error: known });
+    });
+  };
   return {
-    handle: async (update: Update): Promise<void> => {
-      const message = update.message === undefined ? undefined : readMessage(update.message, options);
-      if (message === undefined) return;
-      await lanes.run(message.chatId, async () => {
-        const inbound = await prepareInbound(message, parts);
-        if (inbound !== undefined) await options.host.admit(inbound);
-      });
+    handle: async ({ message, callback_query: press }: Update): Promise<void> => {
+      if (press !== undefined) await handlePress(press);
+      else if (message !== undefined) await admit(readMessage(message, options));
     },
   };
 }

@@ -8,7 +8,14 @@ import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import type { MessageEntity } from "grammy/types";
 import { HoldfastError, fileError } from "../../base/errors.ts";
-import { type OutboundMedia, type OutboundMessage, type SentMessage, emptyMessage } from "../channel.ts";
+import {
+  type MessageButton,
+  type MessageEdit,
+  type OutboundMedia,
+  type OutboundMessage,
+  type SentMessage,
+  emptyMessage,
+} from "../channel.ts";
 import { type TelegramApi, refusalOf, telegramError } from "./connection.ts";
 import { GENERAL_TOPIC } from "./context.ts";
 import { printableLine } from "../../base/text.ts";
@@ -22,7 +29,7 @@ export async function sendToTelegram(telegram: TelegramApi, message: OutboundMes
   const { chatId, threadId } = parseTarget(message.target);
   const topic = threadId === GENERAL_TOPIC ? undefined : threadId;
   // A model may invent an id, so anything but a number is ignored.
-  const envelope = { chatId, topic, replyToId: readId(message.replyToId) };
+  const envelope = { chatId, topic, replyToId: readId(message.replyToId), buttons: message.buttons };
   const sent: number[] = [];
   try {
     // A short text becomes the caption of the first file.
@@ -45,6 +52,33 @@ interface Envelope {
   chatId: number | string;
   topic: number | undefined;
   replyToId: number | undefined;
+  buttons?: readonly MessageButton[] | undefined;
+}
+
+export async function editOnTelegram(
+  { api }: TelegramApi,
+  { target, messageId, text: source, buttons }: MessageEdit & { target: DeliveryTarget; messageId: string },
+): Promise<void> {
+  const { text, entities } = formatMarkdown(source);
+  try {
+    await api.raw.editMessageText({
+      chat_id: parseTarget(target).chatId,
+      message_id: Number(messageId),
+      text,
+      entities,
+      link_preview_options: { is_disabled: true },
+      ...keyboard(buttons),
+    });
+  } catch (error) {
+    throw telegramError(error, "edit a message on Telegram");
+  }
+}
+
+/** One button per row: labels may be long. */
+function keyboard(buttons: readonly MessageButton[] | undefined) {
+  if (buttons === undefined || buttons.length === 0) return {};
+  const rows = buttons.map(({ label, command }) => [{ text: label, callback_data: command }]);
+  return { reply_markup: { inline_keyboard: rows } };
 }
 
 /** `123`, `telegram:123`, `telegram:group:-100`, `telegram:group:-100:topic:4`, `@name`. */
@@ -144,9 +178,10 @@ async function firstAccepted(envelope: Envelope, forms: readonly Form[]): Promis
 /** Errors about the form of the message, not about its chat. */
 const FIXABLE = /entit|parse|photo|image|dimension|voice|audio|video|animation|wrong (?:type|file)|wrong remote file/i;
 
-function envelopeFields({ chatId, topic, replyToId }: Envelope) {
+function envelopeFields({ chatId, topic, replyToId, buttons }: Envelope) {
   return {
     chat_id: chatId,
+    ...keyboard(buttons),
     ...(topic === undefined ? {} : { message_thread_id: topic }),
     ...(replyToId === undefined
       ? {}

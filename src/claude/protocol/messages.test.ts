@@ -52,8 +52,8 @@ describe("the output of the real CLI", () => {
     });
     const control = messagesOf("control.ndjson");
     expect(control.filter(({ type }) => type === "control_request")).toMatchObject([
-      { request: { subtype: "can_use_tool", tool_name: "Write" } },
-      { request: { subtype: "can_use_tool", tool_name: "mcp__tiny__add" } },
+      { permission: { tool: "Write" } },
+      { permission: { tool: "mcp__tiny__add" } },
     ]);
     expect(control).toContainEqual({
       type: "control_response",

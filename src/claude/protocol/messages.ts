@@ -10,6 +10,32 @@ import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "bypassPermissions" | "dontAsk" | "auto";
 
+/** Claude Code asks whether it may use a tool. The texts were written by a model. */
+export interface PermissionQuestion {
+  tool: string;
+  input: JsonRecord;
+  description: string | undefined;
+  /** Rules that would answer such questions from then on, in Claude Code's own form. */
+  suggestions: readonly JsonRecord[];
+}
+
+/** `session`: also allows the same command, or the same tool, until the process ends. */
+export type PermissionAnswer = { allow: "once" | "session" } | { deny: string };
+
+/** The answer in Claude Code's form. Rules never reach a settings file: they belong to this process only. */
+export function permissionResponse(answer: PermissionAnswer, question: PermissionQuestion): JsonRecord {
+  if ("deny" in answer) return { behavior: "deny", message: answer.deny };
+  const updatedPermissions = answer.allow === "session" ? sessionRules(question) : undefined;
+  return { behavior: "allow", updatedInput: question.input, updatedPermissions };
+}
+
+/** Other suggestions, such as a mode that accepts every edit, allow more than the person was asked for. */
+function sessionRules({ tool, suggestions }: PermissionQuestion): JsonRecord[] {
+  const rules = suggestions.filter(({ type }) => type === "addRules");
+  const own = { type: "addRules", rules: [{ toolName: tool }], behavior: "allow" };
+  return (rules.length === 0 ? [own] : rules).map((rule) => ({ ...rule, destination: "session" }));
+}
+
 export type OutboundMessage =
   | NonNullable<ReturnType<typeof readMessage>>
   | { type: "unknown"; sessionId: string | undefined; raw: JsonRecord }
@@ -78,14 +104,35 @@ function readMessage(raw: JsonRecord) {
     case "control_response":
       return readControlResponse(record(raw["response"]));
     // A request from Claude Code. The turn hangs until it is answered.
-    case "control_request": {
+    case "control_request":
+      return readControlRequest(raw);
+    // The request no longer needs an answer, as after an interrupt.
+    case "control_cancel_request": {
       const requestId = text(raw["request_id"]);
       if (requestId === undefined) return undefined;
-      return { type: "control_request" as const, sessionId: undefined, requestId, request: record(raw["request"]) };
+      return { type: "control_cancel_request" as const, sessionId: undefined, requestId };
     }
     default:
       return undefined;
   }
+}
+
+function readControlRequest(raw: JsonRecord) {
+  const requestId = text(raw["request_id"]);
+  if (requestId === undefined) return undefined;
+  const request = record(raw["request"]);
+  const permission = request["subtype"] === "can_use_tool" ? readPermission(request) : undefined;
+  return { type: "control_request" as const, sessionId: undefined, requestId, permission };
+}
+
+/** Only with `--permission-prompt-tool=stdio`. */
+function readPermission(request: JsonRecord): PermissionQuestion {
+  return {
+    tool: text(request["tool_name"]) ?? "",
+    input: record(request["input"]),
+    description: text(request["description"]),
+    suggestions: list(request["permission_suggestions"]).filter(isRecord),
+  };
 }
 
 /** Messages of a subagent carry the id of the tool use that started it. */

@@ -165,7 +165,7 @@ function emptySummary(): ProgressSummary {
 /** Input members that describe a tool call, the most useful first. */
 const DETAIL_MEMBERS = ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt"] as const;
 
-function toolDetail(input: JsonRecord): string {
+export function toolDetail(input: JsonRecord): string {
   for (const name of DETAIL_MEMBERS) {
     const value = input[name];
     if (typeof value === "string" && value !== "") return printableLine(value.slice(0, 4 * TOOL_DETAIL), TOOL_DETAIL);

@@ -13,7 +13,7 @@ import type { RunningSession } from "../native/layout.ts";
 import type { SaveSessionOptions } from "../registry/registry.ts";
 import type { RunStats, SessionCosts } from "../registry/run-stats.ts";
 import type { SessionSelection } from "../selection/selection.ts";
-import type { ClaudeProcess, ClaudeProcessOptions, ClaudeTurn } from "./process/claude-process.ts";
+import type { AskPermission, ClaudeProcess, ClaudeProcessOptions, ClaudeTurn } from "./process/claude-process.ts";
 import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 
 /** Runs in the same lane wait for each other: one worktree, or one label within it. */
@@ -67,6 +67,8 @@ export interface SpawnOptions {
   signal?: AbortSignal | undefined;
   /** May be slow: text is joined meanwhile, other events are dropped and counted. Optional. */
   onEvent?: ((event: RunnerEvent) => void | Promise<void>) | undefined;
+  /** Asks the person. Default: Claude Code refuses what its settings do not allow. */
+  onPermission?: AskPermission | undefined;
   /** Every message of the process, complete and in order. Optional. */
   onMessage?: ((message: OutboundMessage) => void) | undefined;
 }

@@ -273,6 +273,7 @@ async function prepare(
       systemPrompt === undefined ? undefined : await writeRunFile(folder, runId, "prompt", systemPrompt),
     effort: options.effort,
     onMessage: options.onMessage,
+    onPermission: options.onPermission,
     maxTurns: options.maxTurns ?? config.maxTurns,
     resumedCostUsd: costs?.reportedUsd,
     maxBudgetUsd,

@@ -145,7 +145,13 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
   const { text, isError } = await runTool(
     tools,
     { name, input },
-    { signal, logger, sessionKey: echo.turn.sessionKey, attached: createAttachedFiles(echo.turn.context) },
+    {
+      signal,
+      logger,
+      sessionKey: echo.turn.sessionKey,
+      callId: `${echo.turn.sessionId}:${id}`,
+      attached: createAttachedFiles(echo.turn.context),
+    },
   );
   yield { type: "message", message: toolResultMessage({ id, name, text, isError }, clock.now()) };
   yield { type: "tool-end", id, name, isError };

@@ -174,14 +174,14 @@ function stopReasonOf(answer: Answer, hasCalls: boolean): NonNullable<AssistantM
 async function* runCalls(
   { tools, line }: LoopParts,
   calls: readonly ToolCall[],
-  use: ToolUse,
+  use: Omit<ToolUse, "callId">,
 ): AsyncGenerator<EngineEvent, ToolPart[]> {
   const results: ToolPart[] = [];
   for (const { id, name, input } of calls) {
     yield { type: "tool-start", id, name, input: input ?? {} };
     const outcome = use.signal.aborted
       ? { text: INTERRUPTED_RESULT, isError: true }
-      : await runTool(tools, { name, input }, { ...use, logger: line.logger });
+      : await runTool(tools, { name, input }, { ...use, callId: id, logger: line.logger });
     yield { type: "tool-end", id, name, isError: outcome.isError };
     yield { type: "message", message: toolResultMessage({ id, name, ...outcome }, line.clock.now()) };
     const output = {

@@ -20,6 +20,8 @@ export interface AgentTool {
 
 export interface ToolUse {
   sessionKey: string;
+  /** Unique to this call. A call that is repeated after a crash has the same one. */
+  callId: string;
   signal: AbortSignal;
   attached: AttachedFiles;
 }

@@ -35,6 +35,7 @@ async function use(
     signal: AbortSignal.timeout(10_000),
     logger: silentLogger,
     sessionKey: "agent:main:main",
+    callId: "call",
     attached: createAttachedFiles(context),
   };
   const { text, isError } = await runTool(tools, { name, input }, options);

@@ -6,7 +6,12 @@ import { createAttachedFiles } from "./confined-files.ts";
 import { type WorkspaceToolsOptions, createWorkspaceTools } from "./workspace-tools.ts";
 import { runTool } from "./agent-tool.ts";
 
-const OPTIONS = { logger: silentLogger, sessionKey: "agent:main:main", attached: createAttachedFiles([]) };
+const OPTIONS = {
+  logger: silentLogger,
+  sessionKey: "agent:main:main",
+  callId: "call",
+  attached: createAttachedFiles([]),
+};
 
 it("lists", async () => {
   await using folder = await folderWith({ "b.md": "x", "a/c/d.txt": "y", ".git/config": "z" });

@@ -10,6 +10,7 @@ export interface WorkspaceToolsOptions {
   workspace: string;
   searchMemory?: SearchMemory | undefined;
   listSessions?: ListSessions | undefined;
+  spawnTask?: SpawnTask | undefined;
   /** Time limit of a search. Default: 10 s. */
   searchDeadlineMs?: number | undefined;
 }
@@ -23,6 +24,7 @@ export function createWorkspaceTools(options: WorkspaceToolsOptions): ToolTable 
     createSearchFiles(options.workspace, options.searchDeadlineMs),
     ...(options.searchMemory === undefined ? [] : [createMemorySearch(options.searchMemory)]),
     ...(options.listSessions === undefined ? [] : [createSessionList(options.listSessions)]),
+    ...(options.spawnTask === undefined ? [] : [createSessionsSpawn(options.spawnTask)]),
   ];
   return new Map(tools.map((tool) => [tool.name, tool]));
 }
@@ -212,4 +214,51 @@ function createSessionList(listSessions: ListSessions): AgentTool {
       return JSON.stringify({ sessions: sessions.slice(0, MAX_LIMIT), total, activeCount }, undefined, 1);
     },
   };
+}
+
+/** Starts work in the background. Its messages go to the conversation that asked. */
+export type SpawnTask = (request: {
+  conversation: string;
+  origin: string;
+  text: string;
+  repo?: string | undefined;
+  label?: string | undefined;
+  model?: string | undefined;
+  budgetUsd?: number | undefined;
+  persistent?: boolean | undefined;
+}) => Promise<{ id: string; decision: string; status: string }>;
+
+function createSessionsSpawn(spawnTask: SpawnTask): AgentTool {
+  return {
+    name: "sessions_spawn",
+    description:
+      "Gives a task to Claude Code, which works on it in a repo in the background. Returns at once; the person sees " +
+      "progress, questions and the result in this conversation, and so do you. Describe the task completely: Claude " +
+      "Code does not know this conversation.",
+    inputSchema: toolSchema({
+      task: { type: "string", description: "What to do" },
+      "repo?": { type: "string", description: "Name or path of an allowed repo. Default: your workspace" },
+      "label?": { type: "string", description: "Name of a separate work stream in the repo" },
+      "model?": { type: "string", description: "Model for Claude Code. Default: as configured" },
+      "budgetUsd?": { type: "number", description: "Limit of the cost in US dollars" },
+      "persistent?": { type: "boolean", description: "Keep Claude Code running for follow-ups. Default: false" },
+    }),
+    run: async (input, { sessionKey, callId }) => {
+      const { id, decision, status } = await spawnTask({
+        conversation: sessionKey,
+        origin: callId,
+        text: String(input["task"]).trim(),
+        repo: optionalText(input["repo"]),
+        label: optionalText(input["label"]),
+        model: optionalText(input["model"]),
+        budgetUsd: typeof input["budgetUsd"] === "number" ? input["budgetUsd"] : undefined,
+        persistent: input["persistent"] === true,
+      });
+      return JSON.stringify({ status: "accepted", runId: id, decision, project: status }, undefined, 1);
+    },
+  };
+}
+
+function optionalText(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }

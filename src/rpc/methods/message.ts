@@ -4,19 +4,15 @@
  * completes the missing part and repeats nothing.
  */
 import { isAbsolute, relative, resolve } from "node:path";
-import { HoldfastError, undefinedOn } from "../../base/errors.ts";
-import { transcriptPath } from "../../session/agent-handle.ts";
-import { withSessionLease } from "../../session/lease.ts";
+import { HoldfastError } from "../../base/errors.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
-import { readTail } from "../../transcript/reader.ts";
 import type { CheckedParamsOf, ResultOf } from "../contract.ts";
 import type { RpcParts, HandlersOf, RpcCall } from "../rpc-parts.ts";
 import { type ChatAddress, type FoundChat, findChat, requireAccount } from "./target.ts";
 import { printableLine } from "../../base/text.ts";
 import { recordSessionMetaFromInbound, updateLastRoute } from "../../session/entry-updates.ts";
-import { appendAssistantMessageToSessionTranscript } from "../../session/transcript-changes.ts";
+import { mirrorDelivery } from "../../session/transcript-changes.ts";
 import type { DeliveryTarget, OutboxItem } from "../../store/queues.ts";
-import { deliveredText } from "../../transcript/messages.ts";
 import { isWebUrl } from "../../turn/reply/directives.ts";
 import { resolveMedia } from "../../turn/reply/draft-replies.ts";
 import type { ReplyPayload } from "../../turn/reply/payloads.ts";
@@ -27,9 +23,6 @@ type Params = CheckedParamsOf<"message.send">;
 export const messageHandlers: HandlersOf<"message.send"> = { "message.send": sendMessage };
 
 const FILE_ROOT = "/";
-const LEASE_WAIT_MS = 2000;
-/** How many entries are searched for an earlier copy of the message; requests are repeated soon or never. */
-const LOOK_BACK_ENTRIES = 500;
 
 async function sendMessage(params: Params, { parts, permission }: RpcCall): Promise<ResultOf<"message.send">> {
   const { channel, to, accountId, threadId } = params;
@@ -48,7 +41,8 @@ async function sendMessage(params: Params, { parts, permission }: RpcCall): Prom
   const turnId = `message:${params.idempotencyKey}`;
   const drafts = await parts.draft({ payloads: [payload], target, turnId, workspace: files });
   const items = await agent.store.outbox.enqueue(key, drafts);
-  const mirrored = await mirrorOnce(chat, payload, turnId);
+  const { text, mediaUrls } = payload;
+  const mirrored = await mirrorDelivery(agent, { sessionKey: key, text, mediaUrls, turnId });
   parts.pipeline.events.emit({ type: "session.changed", agentId: agent.agentId, sessionKey: key });
   return {
     ok: true,
@@ -119,33 +113,6 @@ function toTarget({ entry, ctx, route }: FoundChat): DeliveryTarget {
   const { channel, accountId = "default", to, threadId } = route;
   const chatType = entry?.chatType ?? (ctx.ChatType === "direct" ? "direct" : undefined);
   return { channel, accountId, to, chatType, threadId };
-}
-
-/** False if the session is busy; the agent then learns of the message in its next turn. */
-async function mirrorOnce(chat: FoundChat, payload: ReplyPayload, turnId: string): Promise<boolean> {
-  const { agent, key } = chat;
-  const { text, mediaUrls } = payload;
-  try {
-    return await withSessionLease(agent, key, { waitMs: LEASE_WAIT_MS }, async (held) => {
-      if (await isMirrored(chat, turnId)) return true;
-      const message = { agent, sessionKey: key, text, mediaUrls, turnId, held };
-      const result = await appendAssistantMessageToSessionTranscript(message);
-      if (!result.ok) agent.logger.warn("cannot add a sent message to the transcript", { key, reason: result.reason });
-      return result.ok;
-    });
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.kind !== "locked") throw error;
-    const words = deliveredText({ text, mediaUrls }) ?? "";
-    await chat.systemEvents.enqueueSystemEvent(key, `This was sent to the chat in your name: ${words}`);
-    return false;
-  }
-}
-
-async function isMirrored({ agent, key }: FoundChat, turnId: string): Promise<boolean> {
-  const entry = await agent.store.get(key);
-  if (entry === undefined) return false;
-  const tail = await undefinedOn(readTail(transcriptPath(agent, entry), LOOK_BACK_ENTRIES), "not-found");
-  return tail?.entries.some(({ entry: line }) => line.type === "message" && line.turnId === turnId) === true;
 }
 
 function overallState(items: readonly OutboxItem[]): OutboxItem["state"] {

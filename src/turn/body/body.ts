@@ -1,6 +1,6 @@
 /**
  * The text of a turn as the engine reads it: system events, earlier messages of the group, the message with
- * its sender, and untrusted context, in OpenClaw's order. Text from people is disarmed before the parts are
+ * what it replies to and its sender, and untrusted context, in OpenClaw's order. Text from people is disarmed before the parts are
  * joined, so that no one can forge a part. Messages that share a turn are joined in order, each with its
  * sender.
  */
@@ -62,6 +62,7 @@ export function buildInboundBody(parts: {
   const meta = senderMeta(ctx);
   const attached = attachmentLines(ctx);
   const message = [
+    ...replyQuote(ctx),
     ...(text === "" && attached.length > 0 ? [] : [text]),
     ...attached,
     ...(meta === undefined ? [] : [meta]),
@@ -278,6 +279,17 @@ export function appendUntrustedContext(body: string, items: readonly string[] = 
   if (quoted.length === 0) return body;
   const block = `${HEADING}\n${quoted.map(quote).join("\n>\n")}`;
   return body === "" ? block : `${body}\n\n${block}`;
+}
+
+const MAX_QUOTED = 1000;
+
+/** The message that a person replies to, before their own words. */
+function replyQuote({ ReplyToBody = "", ReplyToSender }: MessageContext): string[] {
+  const original = visibleText(ReplyToBody);
+  if (original === "") return [];
+  const shown = original.length <= MAX_QUOTED ? original : `${original.slice(0, MAX_QUOTED).toWellFormed()}…`;
+  const who = cleanLabel(ReplyToSender);
+  return [`[in reply to: ${who === "" ? "a message" : who}]`, quote(shown), ""];
 }
 
 function quote(text: string): string {

@@ -19,6 +19,7 @@ import {
 import { thinkCommand, verboseCommand, queueCommand, activationCommand, sendCommand } from "./setting-commands.ts";
 import { backCommand, resumeCommand, windowsCommand } from "./window-commands.ts";
 import { handoffCommand, projectCommand } from "./handoff-commands.ts";
+import { ccCommand } from "./task-commands.ts";
 import { statusCommand, modelCommand, labelCommand, whoamiCommand } from "./status-commands.ts";
 import { closestMatch } from "../../base/text.ts";
 import { markRunAborted } from "../../session/entry-updates.ts";
@@ -42,6 +43,7 @@ export function createChatCommands({ compact }: { compact: CompactNow }): ChatCo
     resumeCommand,
     handoffCommand,
     projectCommand,
+    ccCommand,
     whoamiCommand,
     createHelpCommand(() => all),
   ].map((spec) => {

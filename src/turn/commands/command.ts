@@ -44,7 +44,7 @@ export interface CommandRequest {
   argument: string;
   /** For `in-order` commands. */
   held?: HeldLease | undefined;
-  /** For `in-order` commands: stays the same when the command is repeated after a crash. */
+  /** Stays the same when the command is repeated after a crash. */
   turnId?: string | undefined;
   lane: LaneControl;
   signal: AbortSignal;

@@ -17,7 +17,7 @@ import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { isRecord } from "../../base/json-record.ts";
 import { redactText } from "../../base/redact.ts";
-import type { Channel, OutboundMedia, OutboundMessage, SentMessage } from "../../channels/channel.ts";
+import type { Channel, MessageButton, OutboundMedia, OutboundMessage, SentMessage } from "../../channels/channel.ts";
 import { backOffMs } from "../../base/clock.ts";
 import { printableLine } from "../../base/text.ts";
 
@@ -268,7 +268,7 @@ async function sendItem(request: SendRequest): Promise<boolean> {
 
 /** Undefined when there is nothing to show. Fields that another version wrote and are not valid are ignored. */
 function toOutboundMessage({ target, idempotencyKey, payload }: OutboxItem): OutboundMessage | undefined {
-  const { text, media, replyToId, asVoice } = isRecord(payload) ? payload : {};
+  const { text, media, replyToId, asVoice, buttons } = isRecord(payload) ? payload : {};
   const files = Array.isArray(media) ? media.filter(isMedia) : [];
   const hasText = typeof text === "string" && text.trim() !== "";
   if (!hasText && files.length === 0) return undefined;
@@ -279,7 +279,12 @@ function toOutboundMessage({ target, idempotencyKey, payload }: OutboxItem): Out
     media: files.length === 0 ? undefined : files,
     replyToId: typeof replyToId === "string" ? replyToId : undefined,
     asVoice: asVoice === true ? true : undefined,
+    buttons: Array.isArray(buttons) ? buttons.filter(isButton) : undefined,
   };
+}
+
+function isButton(value: unknown): value is MessageButton {
+  return isRecord(value) && typeof value["label"] === "string" && typeof value["command"] === "string";
 }
 
 function isMedia(value: unknown): value is OutboundMedia {

@@ -230,7 +230,8 @@ async function quickResult(lane: LaneContext, held: HeldLease, waiting: WaitingI
   const { parts, key, pipeline } = lane;
   try {
     const control = laneControl(lane, waiting);
-    const running = command.run({ parts, sessionKey: key, ctx, argument, lane: control, signal });
+    const turnId = turnIdOfItems(lane, [waiting]);
+    const running = command.run({ parts, sessionKey: key, ctx, argument, turnId, lane: control, signal });
     const text = await within(COMMAND_SECONDS * 1000, running);
     if (text === TOO_LATE) throw commandTooSlow(command.name, COMMAND_SECONDS);
     return { outcome: "command", payloads: [{ text }], text };

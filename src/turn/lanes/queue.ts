@@ -82,7 +82,10 @@ export function classify(item: InboxItem, entry: SessionEntry | undefined, pipel
     if (triggered) return { what: "turn", alone: true };
     if (found !== undefined) return { what: "command", ...found };
     const mistyped = commands.answerMistyped(text);
-    return mistyped === undefined ? { what: "turn", alone: false } : { what: "answer", text: mistyped };
+    // A heartbeat is no one's message, so it never shares a turn with one.
+    return mistyped === undefined
+      ? { what: "turn", alone: ctx.IsHeartbeat === true }
+      : { what: "answer", text: mistyped };
   }
 }
 

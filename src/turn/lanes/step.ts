@@ -102,6 +102,7 @@ function turnRequest(lane: LaneContext, running: RunningStep, head: WaitingItem,
     // An excused attempt may have written its message.
     attempt: attempts + (note === undefined ? 0 : 1),
     messages: items.map(({ ctx }) => ctx),
+    isHeartbeat: items.every(({ ctx }) => ctx.IsHeartbeat === true),
     replyToMode: pipeline.channels.find(channel, accountId)?.replyTo,
     signal: AbortSignal.any([abort.signal, held.signal]),
     emit: (event) => pipeline.events.emit(event),

@@ -81,11 +81,10 @@ function entryChange({ parts, isHeartbeat, session }: Turn, ending: TurnEnding):
 }
 
 function repliesOf(turn: Turn, { words, flushed }: TurnEnding): ReplyPayload[] {
-  const { parts, turnId, replyToMode, isHeartbeat } = turn;
+  const { parts, turnId, replyToMode } = turn;
   const { payloads, dropped } = buildReplyPayloads({
     payloads: words.messages.flatMap(payloadsOf),
     sentByTool: words.sent,
-    isHeartbeat,
     replyToMode,
     currentMessageId: turn.messages.at(-1)?.MessageSid,
   });

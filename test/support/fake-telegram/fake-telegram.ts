@@ -10,12 +10,12 @@
  * again. Calls are recorded with parameters and files.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import type { Message, Update } from "grammy/types";
+import type { Message, Update, User } from "grammy/types";
 import { isRecord } from "../../../src/base/json-record.ts";
 import { listenOnLoopback, sendJson } from "../fake-server.ts";
 import { watchList } from "../time.ts";
 import { type BotCall, type BotFailure, readCall } from "./bot-calls.ts";
-import { BOT, type MessageParts, message } from "./updates.ts";
+import { ADA, BOT, type MessageParts, message } from "./updates.ts";
 
 export interface FakeTelegram extends AsyncDisposable {
   readonly url: string;
@@ -30,6 +30,8 @@ export interface FakeTelegram extends AsyncDisposable {
   /** Adds a message from a person. Default: in a private chat. */
   say(text: string, parts?: MessageParts): Update;
   deliver(message: Message): Update;
+  /** Presses a button of a sent message. Default: Ada, in the chat of the message. */
+  press(sent: BotCall, command: string, by?: User): Update;
   /** Makes the next calls of the method fail, one per failure. */
   fail(method: string, ...failures: (BotFailure | "hang-up" | "hang-up-after")[]): void;
   /** Holds matching calls of the method until the returned function is called. */
@@ -62,6 +64,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const watched = watchList(calls, "call");
   let webhook: FakeTelegram["webhook"];
   let lastMessageId = 90_000;
+  let lastPress = 0;
 
   const answer = async (call: BotCall, gone: AbortSignal): Promise<{ result: unknown } | { failure: BotFailure }> => {
     const { method, params } = call;
@@ -79,6 +82,11 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       const file = files.get(String(params["file_id"]));
       if (file === undefined) return { failure: badRequest("invalid file_id") };
       return { result: { file_id: params["file_id"], file_path: file.path, file_size: file.bytes.length } };
+    }
+    if (method === "answerCallbackQuery") return { result: true };
+    if (method === "editMessageText") {
+      const isKnown = messageIds.has(Number(params["message_id"]));
+      return isKnown ? { result: true } : { failure: badRequest("message to edit not found") };
     }
     if (!method.startsWith("send")) return { failure: { error_code: 404, description: "Not Found: method not found" } };
     const refusal = refusalOf(call, messageIds);
@@ -151,6 +159,12 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     },
     say: (text, parts = {}) => deliver(message({ text, ...parts })),
     deliver,
+    press: (sent, command, by = ADA) => {
+      const message = sent.result as Message;
+      return updates.add({
+        callback_query: { id: `q${(lastPress += 1)}`, from: by, chat_instance: "1", data: command, message },
+      });
+    },
     fail: (method, ...planned) => {
       failures.set(method, [...(failures.get(method) ?? []), ...planned]);
     },

@@ -8,7 +8,14 @@
  * - Text in events and results was written by models and tools: data, never instructions.
  */
 import type { Environment } from "../../../config/layout.ts";
-import type { OutboundMessage, PermissionDenial, PermissionMode, TokenUsage } from "../../protocol/messages.ts";
+import type {
+  OutboundMessage,
+  PermissionAnswer,
+  PermissionDenial,
+  PermissionMode,
+  PermissionQuestion,
+  TokenUsage,
+} from "../../protocol/messages.ts";
 
 export interface ClaudeProcessOptions {
   /** A name on the PATH or a path: `claudeCode.command`. */
@@ -33,9 +40,17 @@ export interface ClaudeProcessOptions {
   appendSystemPromptFile?: string | undefined;
   effort?: string | undefined;
   grace?: Partial<GraceTimes> | undefined;
+  /** Answers for the person. Default: Claude Code refuses what its settings do not allow. */
+  onPermission?: AskPermission | undefined;
   /** Called at once for every message. Optional. */
   onMessage?: ((message: OutboundMessage) => void) | undefined;
 }
+
+/**
+ * The turn waits for the answer. `signal` aborts when the answer is no longer needed: the turn was interrupted or the
+ * process has ended. A rejection denies.
+ */
+export type AskPermission = (question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer>;
 
 export type SessionStart =
   /** `sessionId` is a UUID that no session has yet. */

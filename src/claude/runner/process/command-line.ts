@@ -52,6 +52,8 @@ export function claudeArguments(options: ClaudeProcessOptions): string[] {
     ...valueOf("--max-budget-usd", positive("maxBudgetUsd", options.maxBudgetUsd)),
     ...valueOf("--append-system-prompt-file", absolute(options.appendSystemPromptFile)),
     ...valueOf("--effort", options.effort),
+    // Asks on stdout instead of refusing.
+    ...valueOf("--permission-prompt-tool", options.onPermission === undefined ? undefined : "stdio"),
   ];
 }
 

@@ -4,12 +4,17 @@
  */
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
-import { HoldfastError } from "../../../base/errors.ts";
+import { HoldfastError, errorMessage } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
 import type { JsonRecord } from "../../../base/json-record.ts";
 import { type Line, createLineSplitter, encodeLine } from "../../../base/jsonl.ts";
-import { type OutboundMessage, parseOutboundMessage } from "../../protocol/messages.ts";
-import type { ClaudeExit } from "./claude-process.ts";
+import {
+  type OutboundMessage,
+  type PermissionQuestion,
+  parseOutboundMessage,
+  permissionResponse,
+} from "../../protocol/messages.ts";
+import type { AskPermission, ClaudeExit } from "./claude-process.ts";
 import { type LeashOptions, startOnLeash } from "./leash.ts";
 
 export type Connection = ReturnType<typeof openConnection>;
@@ -18,7 +23,11 @@ const STDERR_LENGTH = 4000;
 /** Time to read the rest of the pipes after the process has ended. */
 const DRAIN_MS = 2000;
 
-export function openConnection(options: LeashOptions, onMessage: (message: OutboundMessage) => void) {
+export function openConnection(
+  options: LeashOptions,
+  onMessage: (message: OutboundMessage) => void,
+  onPermission?: AskPermission,
+) {
   const program = startOnLeash(options);
   if (program === undefined) {
     throw new HoldfastError("unavailable", "claude-start-failed", `Cannot start ${options.program}.`, {
@@ -38,10 +47,25 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     const response = { subtype: "error", request_id: requestId, error: "Holdfast does not answer such requests." };
     write({ type: "control_response", response });
   };
+  /** Open questions by request id. */
+  const questions = new Map<string, AbortController>();
+  const askPerson = async (requestId: string, question: PermissionQuestion, askNow: AskPermission): Promise<void> => {
+    const cancel = new AbortController();
+    questions.set(requestId, cancel);
+    const answer = await askNow(question, cancel.signal).catch((error: unknown) => ({ deny: errorMessage(error) }));
+    questions.delete(requestId);
+    if (cancel.signal.aborted) return;
+    const response = permissionResponse(answer, question);
+    write({ type: "control_response", response: { subtype: "success", request_id: requestId, response } });
+  };
   const take = (line: Line): void => {
     for (const message of messagesOf(line)) {
-      if (message.type === "control_request") refuse(message.requestId);
-      else if (message.type !== "control_response") onMessage(message);
+      if (message.type === "control_cancel_request") questions.get(message.requestId)?.abort();
+      else if (message.type === "control_request") {
+        const { requestId, permission } = message;
+        if (permission === undefined || onPermission === undefined) refuse(requestId);
+        else void askPerson(requestId, permission, onPermission);
+      } else if (message.type !== "control_response") onMessage(message);
     }
   };
   // `ended` reports the end of the process.
@@ -64,6 +88,7 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   const ended = new Promise<ClaudeExit>((resolve) => {
     child.on("close", (code, signal) => {
       lines.end().forEach(take);
+      for (const question of questions.values()) question.abort();
       const exit = { code: code ?? undefined, signal: signal ?? undefined, stderr: stderrTail };
       void program.release().then(() => resolve(exit));
     });

@@ -48,6 +48,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
       publish(message);
       turns.take(message);
     },
+    options.onPermission,
   );
   const ended = connection.ended.then((result) => {
     exit = result;

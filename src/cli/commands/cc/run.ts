@@ -14,6 +14,7 @@ import type { ClaudeRunner } from "../../../claude/runner/runner.ts";
 import type { SessionSelection } from "../../../claude/selection/selection.ts";
 import type { Setup } from "../../context.ts";
 import { print, printJson, talk, plural } from "../../output.ts";
+import { askInTerminal } from "./ask-permission.ts";
 import { sessionFolder } from "./attach.ts";
 import {
   type ClaudeOptions,
@@ -70,6 +71,7 @@ export async function runTask(task: string, options: RunOptions): Promise<void> 
       begin: options.noHandoff === true ? undefined : async () => await previousHandoff(setup, place.repoPath),
       signal,
       onEvent,
+      onPermission: options.json === true ? undefined : askInTerminal(),
     });
     printResult(result, shownWarnings, options.json === true);
     if (result.isLive) await stayOpen(runner, result.sessionId ?? "", signal);

@@ -1,0 +1,108 @@
+/** /cc gives work to Claude Code from a chat, follows it, and answers its questions. `src/tasks/` does the work. */
+import type { StartedTask, Task, TaskDesk, Verdict } from "../../tasks/task.ts";
+import { durationText, taskTitle } from "../../tasks/task-messages.ts";
+import { replyTarget } from "../reply/draft-replies.ts";
+import { type CommandRequest, type CommandSpec, currentEntry, shown } from "./command.ts";
+
+export const ccCommand: CommandSpec = {
+  usage: "/cc [status|run|send|stop|costs]",
+  summary: "Claude Code: sessions of the repo, start a task, follow up, stop, costs",
+  when: "now",
+  run: async (request) => {
+    const { tasks } = request.parts;
+    if (tasks === undefined) return "Tasks for Claude Code are not available here.";
+    const [, word = "", rest = ""] = /^(\S*)\s*([\s\S]*)$/.exec(request.argument) ?? [];
+    const run = ACTIONS[word.toLowerCase()];
+    if (run === undefined) return `/cc does not know "${shown(word, 40)}". ${USAGE}`;
+    return await run(await tasks.open(), request, rest.trim());
+  },
+};
+
+type Action = (desk: TaskDesk, request: CommandRequest, rest: string) => Promise<string>;
+
+const USAGE = "It takes status, run [in <repo>:] <task>, send <text>, stop, costs, allow, always, deny or nothing.";
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  "": listSessions,
+  status: showTasks,
+  run: startTask,
+  send: continueTask,
+  stop: stopTasks,
+  costs: showCosts,
+  allow: async (desk, request, code) => await answer(desk, request, "allow", code),
+  always: async (desk, request, code) => await answer(desk, request, "always", code),
+  deny: async (desk, request, code) => await answer(desk, request, "deny", code),
+};
+
+async function startTask(desk: TaskDesk, request: CommandRequest, rest: string): Promise<string> {
+  const [, repo, text = rest] = /^in (\S+?):\s+([\s\S]+)$/.exec(rest) ?? [];
+  if (text === "") return "Say what Claude Code should do: /cc run <task>, or /cc run in <repo>: <task>.";
+  return acceptance(await desk.start({ ...(await placeOf(request)), text, repo }));
+}
+
+async function continueTask(desk: TaskDesk, request: CommandRequest, rest: string): Promise<string> {
+  const place = await placeOf(request);
+  const [, id, following] = /^#(\w+)\s+([\s\S]+)$/.exec(rest) ?? [];
+  const text = following ?? rest;
+  if (text === "") return "Say what Claude Code should do next: /cc send <text>.";
+  const task = (await desk.list(place.conversation)).find((one) => one.id === id);
+  return acceptance(await desk.followUp(place.conversation, text, { ...place, task }));
+}
+
+/** Nothing if the conversation has a message about the task already. */
+function acceptance({ task, decision, isShown }: StartedTask): string {
+  return isShown ? "" : `Task ${task.id} is accepted. ${decision}`;
+}
+
+/** A repeated command finds the task that it has started. */
+async function placeOf(request: CommandRequest) {
+  const { sessionKey: conversation, ctx, turnId = "" } = request;
+  return { conversation, target: replyTarget(ctx, await currentEntry(request)), origin: turnId };
+}
+
+async function stopTasks(desk: TaskDesk, { sessionKey }: CommandRequest): Promise<string> {
+  const stopped = await desk.stop(sessionKey);
+  return stopped.length === 0 ? "No task is running." : `Stopping ${stopped.map(({ id }) => id).join(", ")}.`;
+}
+
+async function answer(desk: TaskDesk, { sessionKey }: CommandRequest, verdict: Verdict, code: string) {
+  return await desk.answer(sessionKey, verdict, code);
+}
+
+const SHOWN = 8;
+
+async function listSessions(desk: TaskDesk, { sessionKey }: CommandRequest): Promise<string> {
+  const sessions = await desk.sessions(sessionKey, SHOWN);
+  if (sessions.length === 0) return "There are no Claude Code sessions here yet. /cc run <task> starts one.";
+  return sessions
+    .map(({ sessionId, isRunning, branch, title, firstMessage }) => {
+      const name = shown(title ?? firstMessage, 60);
+      return `${isRunning ? "● " : ""}${sessionId.slice(0, 8)} ${name}${branch === "" ? "" : ` (${shown(branch, 40)})`}`;
+    })
+    .join("\n");
+}
+
+async function showTasks(desk: TaskDesk, request: CommandRequest): Promise<string> {
+  const tasks = await desk.list(request.sessionKey);
+  if (tasks.length === 0) return "This conversation has no tasks. /cc run <task> starts one.";
+  const now = request.parts.agent.clock.now();
+  return tasks
+    .slice(0, SHOWN)
+    .map((task) => `${task.id} ${taskTitle(task.state.text)}: ${describeState(task, now)}`)
+    .join("\n");
+}
+
+function describeState({ state }: Task, now: number): string {
+  if (state.question !== undefined) {
+    return `asks to use ${state.question.tool} (${state.question.detail}); /cc allow ${state.question.code}`;
+  }
+  if (state.state !== "ended") return `${state.state} for ${durationText(now - (state.startedAt ?? now))}`;
+  const cost = state.costUsd === undefined ? "" : `, $${state.costUsd.toFixed(2)}`;
+  return `${state.outcome ?? "ended"}${cost}`;
+}
+
+async function showCosts(desk: TaskDesk, { sessionKey }: CommandRequest): Promise<string> {
+  const costs = (await desk.list(sessionKey)).map(({ state }) => state.costUsd ?? 0);
+  const total = costs.reduce((sum, cost) => sum + cost, 0);
+  return `${costs.length === 1 ? "1 task" : `${costs.length} tasks`} of this conversation: $${total.toFixed(2)}.`;
+}

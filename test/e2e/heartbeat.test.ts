@@ -1,0 +1,61 @@
+/** An agent that looks after things on its own, with the real gateway and a fake Telegram. */
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { HeartbeatConfig, HoldfastConfig } from "../../src/config/config.ts";
+import { createChatHome } from "../support/chat-home.ts";
+import { ADA } from "../support/fake-telegram/updates.ts";
+import { until } from "../support/time.ts";
+
+const KEY = "agent:main:main";
+
+function withHeartbeat(heartbeat: Partial<HeartbeatConfig>): { config: (config: HoldfastConfig) => HoldfastConfig } {
+  return {
+    config: (config) => ({
+      ...config,
+      session: { ...config.session, dmScope: "main" },
+      agents: { main: { engine: "echo", heartbeat: { every: "1s", ...heartbeat } } },
+    }),
+  };
+}
+
+it.concurrent("asks at intervals and sends what needs attention to the last chat", async () => {
+  await using home = await createChatHome(withHeartbeat({ prompt: "say:The backup failed." }));
+  home.telegram.say("hello");
+  await home.hears(ADA.id, "hello");
+  await home.hears(ADA.id, "The backup failed.");
+  const beats = (await home.messages(KEY)).filter(({ heartbeat }) => heartbeat === true);
+  expect(beats.length).toBeGreaterThan(0);
+});
+
+it.concurrent("delivers no HEARTBEAT_OK, keeps no session fresh, and repeats no slot after a restart", async () => {
+  await using home = await createChatHome(withHeartbeat({ prompt: "say:HEARTBEAT_OK" }));
+  home.telegram.say("hello");
+  await home.hears(ADA.id, "hello");
+  const before = (await (await home.agent()).store.get(KEY))?.lastInteractionAt;
+  const beats = async (): Promise<number> =>
+    (await home.messages(KEY)).filter(({ heartbeat }) => heartbeat === true).length;
+  await until(async () => (await beats()) >= 2, "two heartbeats");
+  await home.stop();
+  const counted = await beats();
+  await delay(2500);
+  await home.start();
+  expect(await beats()).toBeLessThanOrEqual(counted + 1);
+  expect(home.texts(ADA.id)).toEqual([expect.stringContaining("hello")]);
+  expect((await (await home.agent()).store.get(KEY))?.lastInteractionAt).toBe(before);
+});
+
+it.concurrent("does nothing without HEARTBEAT.md, and outside its hours", async () => {
+  await using home = await createChatHome(withHeartbeat({}));
+  const hour = new Date().getHours();
+  const at = (offset: number): string => `${String((hour + offset) % 24).padStart(2, "0")}:00`;
+  await using other = await createChatHome(
+    withHeartbeat({ prompt: "say:late", activeHours: { start: at(3), end: at(5) } }),
+  );
+  for (const each of [home, other]) {
+    each.telegram.say("hello");
+    await each.hears(ADA.id, "hello");
+  }
+  await delay(2500);
+  expect(home.texts(ADA.id)).toHaveLength(1);
+  expect(other.texts(ADA.id)).toHaveLength(1);
+});
