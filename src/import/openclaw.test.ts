@@ -52,6 +52,21 @@ describe("a database of OpenClaw 2026.9.6", () => {
     expect(await snapshotOf(openClaw.home)).toEqual(before);
   });
 
+  it("comes before files that repeat its messages; other files are sessions of their own", async () => {
+    await using openClaw = await createOpenClawHome({ with: ["database", "exports"] });
+    const { counts, items } = await openClaw.run();
+    expect(counts).toMatchObject({
+      sessions: { found: 5, taken: 5 },
+      windows: { found: 7, taken: 7 },
+      messages: { found: 26, taken: 26 },
+    });
+    expect(items.find(({ kind }) => kind === "file")).toMatchObject({
+      name: join(openClaw.sessions, `${FIRST}.jsonl`),
+      outcome: "here",
+      reason: `its messages are in ${MAIN}`,
+    });
+  });
+
   it("is only described by a dry run", async () => {
     await using openClaw = await createOpenClawHome({ with: ["database", "files"] });
     const { counts } = await openClaw.run({ dryRun: true });

@@ -21,8 +21,8 @@ const FIXTURES = fileURLToPath(new URL("../fixtures/openclaw", import.meta.url))
 export type OpenClawHome = Awaited<ReturnType<typeof createOpenClawHome>>;
 
 export interface OpenClawHomeOptions {
-  /** `database`: 2026.9.6. `files`: 2026.1.30. Default: an empty folder. */
-  with?: readonly ("database" | "files")[];
+  /** `database` and `exports`: 2026.9.6. `files`: 2026.1.30. Default: an empty folder. */
+  with?: readonly ("database" | "exports" | "files")[];
   store?: StoreKind;
 }
 
@@ -36,6 +36,10 @@ export async function createOpenClawHome(options: OpenClawHomeOptions = {}) {
   await mkdir(join(database, ".."), { recursive: true });
   const parts = options.with ?? [];
   if (parts.includes("database")) await cp(join(FIXTURES, "v2026.9.6/openclaw-agent.sqlite"), database);
+  if (parts.includes("exports")) {
+    const isExport = (path: string): boolean => !/\.(?:sqlite|md)$/.test(path);
+    await cp(join(FIXTURES, "v2026.9.6"), sessions, { recursive: true, filter: isExport });
+  }
   if (parts.includes("files")) await cp(join(FIXTURES, "v2026.1.30/after-rpc"), sessions, { recursive: true });
   const places = { from, home, store: options.store };
 
