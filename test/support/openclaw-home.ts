@@ -18,6 +18,8 @@ import { temporaryFolder } from "./temp-folder.ts";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/openclaw", import.meta.url));
 
+const isTranscript = (path: string): boolean => !/\.(?:sqlite|md)$/.test(path);
+
 export type OpenClawHome = Awaited<ReturnType<typeof createOpenClawHome>>;
 
 export interface OpenClawHomeOptions {
@@ -37,8 +39,7 @@ export async function createOpenClawHome(options: OpenClawHomeOptions = {}) {
   const parts = options.with ?? [];
   if (parts.includes("database")) await cp(join(FIXTURES, "v2026.9.6/openclaw-agent.sqlite"), database);
   if (parts.includes("exports")) {
-    const isExport = (path: string): boolean => !/\.(?:sqlite|md)$/.test(path);
-    await cp(join(FIXTURES, "v2026.9.6"), sessions, { recursive: true, filter: isExport });
+    await cp(join(FIXTURES, "v2026.9.6"), sessions, { recursive: true, filter: isTranscript });
   }
   if (parts.includes("files")) await cp(join(FIXTURES, "v2026.1.30/after-rpc"), sessions, { recursive: true });
   const places = { from, home, store: options.store };
