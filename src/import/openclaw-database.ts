@@ -13,6 +13,7 @@ import { type JsonRecord, isRecord, parseJson } from "../base/json-record.ts";
 import {
   type DatabaseRole,
   type SqliteConnection,
+  isEmptyDatabase,
   openReadOnly,
   quickCheck,
   sqliteError,
@@ -36,7 +37,7 @@ export async function withOpenClawDatabase<T>(path: string, task: (tables: Table
     const database = await openReadOnly(copy?.path ?? path);
     const connection = wrapConnection(database, path, ROLE);
     try {
-      const damage = quickCheck(database);
+      const damage = isEmptyDatabase(database) ? "it has no tables" : quickCheck(database);
       if (damage !== undefined) throw unreadable("corrupt", "damaged", `${path} is damaged: ${damage}`);
       const result = await task(tablesOf(connection, path));
       await assertUnchanged();
@@ -54,7 +55,6 @@ export async function withOpenClawDatabase<T>(path: string, task: (tables: Table
 
 const ROLE: DatabaseRole = {
   prefix: "openclaw-database",
-  name: "The OpenClaw database",
   hints: { damaged: "Repair it with `openclaw doctor`, or restore a backup.", unexpected: "Try again." },
 };
 

@@ -52,6 +52,21 @@ describe("a database of OpenClaw 2026.9.6", () => {
     expect(await snapshotOf(openClaw.home)).toEqual(before);
   });
 
+  it("comes before files that repeat its messages; other files are sessions of their own", async () => {
+    await using openClaw = await createOpenClawHome({ with: ["database", "exports"] });
+    const { counts, items } = await openClaw.run();
+    expect(counts).toMatchObject({
+      sessions: { found: 5, taken: 5 },
+      windows: { found: 7, taken: 7 },
+      messages: { found: 26, taken: 26 },
+    });
+    expect(items.find(({ kind }) => kind === "file")).toMatchObject({
+      name: join(openClaw.sessions, `${FIRST}.jsonl`),
+      outcome: "here",
+      reason: `its messages are in ${MAIN}`,
+    });
+  });
+
   it("is only described by a dry run", async () => {
     await using openClaw = await createOpenClawHome({ with: ["database", "files"] });
     const { counts } = await openClaw.run({ dryRun: true });
@@ -82,10 +97,20 @@ describe("a database of OpenClaw 2026.9.6", () => {
     expect(newer.items[0]?.reason).toMatch(/has layout 24; this Holdfast reads layouts up to 23\. Update Holdfast/);
 
     const bytes = await readFile(openClaw.database);
-    await writeFile(openClaw.database, bytes.fill(7, 4096, 40_000));
-    const damaged = await openClaw.run();
-    expect(damaged).toMatchObject({ ok: false, counts: { sessions: { taken: 4 } } });
-    expect(damaged.items[0]).toMatchObject({ kind: "database", outcome: "left", isProblem: true });
+    const damages = [
+      bytes.subarray(0, 20_000),
+      Buffer.from("not a database"),
+      Buffer.alloc(0),
+      bytes.fill(7, 4096, 40_000),
+    ];
+    for (const damage of damages) {
+      await writeFile(openClaw.database, damage);
+      const damaged = await openClaw.run({ dryRun: true });
+      expect(damaged).toMatchObject({ ok: false, counts: { sessions: { taken: 4 } } });
+      expect(damaged.items[0]).toMatchObject({ kind: "database", outcome: "left", isProblem: true });
+      expect(await readFile(openClaw.database)).toEqual(damage);
+    }
+    expect(await openClaw.run()).toMatchObject({ ok: false, counts: { sessions: { taken: 4 } } });
   });
 
   it("is read by its tables, also under their first names and without later columns", async () => {

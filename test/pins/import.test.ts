@@ -67,7 +67,7 @@ describe("holdfast import openclaw", () => {
       "Left:",
       "  setting session.typingMode: no counterpart",
       "  setting gateway: not imported",
-      `  database ${openClaw.database}: ${openClaw.database} has layout 99; this Holdfast reads layouts up to 23. Update Holdfast and import again. Nothing was changed.`,
+      `  ${openClaw.database} has layout 99; this Holdfast reads layouts up to 23. Update Holdfast and import again. Nothing was changed.`,
       "",
     ]);
     expect(stderr).toBe("Some sources could not be imported; see above. Solve these problems and import again.\n");

@@ -18,11 +18,13 @@ import { temporaryFolder } from "./temp-folder.ts";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/openclaw", import.meta.url));
 
+const isTranscript = (path: string): boolean => !/\.(?:sqlite|md)$/.test(path);
+
 export type OpenClawHome = Awaited<ReturnType<typeof createOpenClawHome>>;
 
 export interface OpenClawHomeOptions {
-  /** `database`: 2026.9.6. `files`: 2026.1.30. Default: an empty folder. */
-  with?: readonly ("database" | "files")[];
+  /** `database` and `exports`: 2026.9.6. `files`: 2026.1.30. Default: an empty folder. */
+  with?: readonly ("database" | "exports" | "files")[];
   store?: StoreKind;
 }
 
@@ -36,6 +38,9 @@ export async function createOpenClawHome(options: OpenClawHomeOptions = {}) {
   await mkdir(join(database, ".."), { recursive: true });
   const parts = options.with ?? [];
   if (parts.includes("database")) await cp(join(FIXTURES, "v2026.9.6/openclaw-agent.sqlite"), database);
+  if (parts.includes("exports")) {
+    await cp(join(FIXTURES, "v2026.9.6"), sessions, { recursive: true, filter: isTranscript });
+  }
   if (parts.includes("files")) await cp(join(FIXTURES, "v2026.1.30/after-rpc"), sessions, { recursive: true });
   const places = { from, home, store: options.store };
 

@@ -84,6 +84,7 @@ function printReasons(title: string, items: readonly ImportItem[]): void {
     const names = same.slice(0, MAX_NAMES).map(({ name }) => printableLine(name));
     const list = [...names, ...(same.length > MAX_NAMES ? ["…"] : [])].join(", ");
     const what = same.length === 1 ? `${kind} ${list}` : `${plural(same.length, kind)} (${list})`;
-    print(`  ${what}: ${printableLine(reason ?? "")}`);
+    const why = printableLine(reason ?? "");
+    print(why.startsWith(list) ? `  ${why}` : `  ${what}: ${why}`);
   }
 }
