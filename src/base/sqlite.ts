@@ -81,10 +81,6 @@ export function wrapConnection(connection: DatabaseSync, path: string, role: Dat
       }),
     /** Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. */
     transaction: <T>(task: () => T): T => bracket("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", task),
-    /** Runs a part of a transaction. If it throws, only this part is undone. */
-    part: <T>(task: () => T): T => bracket("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part", task),
-    /** False once a failure has undone the transaction. */
-    inTransaction: (): boolean => connection.isTransaction,
     /** Runs several reads on one state. */
     snapshot: <T>(task: () => T): T => bracket("BEGIN", "COMMIT", "ROLLBACK", task),
     /** Like `snapshot`, for a task that takes several ticks. Nothing else may use the connection meanwhile. */

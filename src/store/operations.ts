@@ -14,7 +14,7 @@ import {
   type WriteOptions,
   apartTurn,
 } from "./queues.ts";
-import type { AdmittedMessage, PackedDraft, PutEntry, PutHandoff, StoreRows, StoredLease } from "./rows.ts";
+import type { AdmittedMessage, PackedDraft, PutEntry, PutHandoff, QueueName, StoreRows, StoredLease } from "./rows.ts";
 import {
   alreadyDelivered,
   inboxItemNotRunning,
@@ -265,17 +265,14 @@ function recordOutboxChange(rows: StoreRows, { key, target: { channel, accountId
 }
 
 interface Prune {
+  queue: QueueName;
   before: number;
   limit: number;
 }
 
 /** Listeners do not care about ended items, so pruning records no change. */
-function pruneInbox(rows: StoreRows, { before, limit }: Prune): number {
-  return rows.pruneInbox(before, limit);
-}
-
-function pruneOutbox(rows: StoreRows, { before, limit }: Prune): number {
-  return rows.pruneOutbox(before, limit);
+function prune(rows: StoreRows, { queue, before, limit }: Prune): number {
+  return rows.prune(queue, before, limit);
 }
 
 /** Returns false and changes nothing if the state has another version, or the window is gone. */
@@ -324,11 +321,10 @@ export const OPERATIONS = {
   requeueItems,
   finishItems,
   dropItems,
-  pruneInbox,
   enqueueDrafts,
   startSending,
   settleDelivery,
-  pruneOutbox,
+  prune,
   putHandoff,
   deleteHandoff,
   changePending,
