@@ -172,7 +172,17 @@ function finishItems(rows: StoreRows, finish: FinishItems): OutboxItem[] | undef
   if (put !== undefined && !putEntry(rows, put)) return undefined;
   moveItems(rows, ended);
   if (finish.release === true) releaseLease(rows, lease);
-  return enqueueDrafts(rows, { key, drafts, now });
+  const items = enqueueDrafts(rows, { key, drafts, now });
+  return finish.startSending === true ? startFirst(rows, items) : items;
+}
+
+/** A repeated draft may have been sent before. */
+function startFirst(rows: StoreRows, items: OutboxItem[]): OutboxItem[] {
+  const [first, ...rest] = items;
+  if (first?.state !== "pending" || first.attempts > 0 || rows.hasWaitingBefore(first.key, first.id)) return items;
+  const started: OutboxItem = { ...first, state: "sending", attempts: 1 };
+  rows.putOutboxItem(started);
+  return [started, ...rest];
 }
 
 interface DropItems {

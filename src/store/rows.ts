@@ -47,6 +47,8 @@ export interface StoreRows {
 
   outboxItem(id: number): OutboxItem | undefined;
   outboxItemOf(idempotencyKey: string): OutboxItem | undefined;
+  /** Whether an earlier item of the key is pending or being sent, on any route. */
+  hasWaitingBefore(key: string, id: number): boolean;
   due(now: number, limit: number, route: DeliveryRoute | undefined): OutboxItem[];
   routes(): WaitingRoute[];
   failures(limit: number): OutboxItem[];

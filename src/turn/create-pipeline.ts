@@ -45,6 +45,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     mentionPatterns: compileMentionPatterns(config.groups.mentionPatterns),
     deliveries: { delivered: 0, mayRepeat: 0 },
     sendErrors: new Map(),
+    reserveDelivery: (parts, key, route) => delivery.reserve(parts, key, route),
     onOthersDone: (parts, key) => checkEnded(parts, key),
     onEnded: (itemIds, end) => {
       count(end, itemIds.length);

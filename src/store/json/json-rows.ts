@@ -147,7 +147,7 @@ function isEnded({ state }: InboxItem): boolean {
 
 type OutboxRows = Pick<
   StoreRows,
-  "outboxItem" | "outboxItemOf" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem"
+  "outboxItem" | "outboxItemOf" | "hasWaitingBefore" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem"
 >;
 
 function outboxRows(sidecar: Sidecar, owns: (item: OutboxItem) => boolean): OutboxRows {
@@ -159,6 +159,7 @@ function outboxRows(sidecar: Sidecar, owns: (item: OutboxItem) => boolean): Outb
       return item !== undefined && owns(item) ? item : undefined;
     },
     outboxItemOf: (idempotencyKey) => Object.values(outbox).find((item) => item.idempotencyKey === idempotencyKey),
+    hasWaitingBefore: (key, id) => waiting().some((item) => item.key === key && item.id < id),
     due: (now, limit, route) => {
       const wanted = route && routeOf({ target: route });
       const blocked = new Set<string>();

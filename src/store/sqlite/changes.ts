@@ -6,6 +6,9 @@ import type { StoreChange } from "../store.ts";
 import type { ChangeSource } from "../change-feed.ts";
 import type { SqliteDatabase } from "./database.ts";
 
+/** Called after each commit of this process. */
+export type OnCommitted = (changes: readonly StoreChange[]) => void;
+
 /** `writer` is the store handle whose own changes are skipped in the table. */
 export function createChangeSource(database: SqliteDatabase, writer: string): ChangeSource {
   let seenVersion = 0;

@@ -5,14 +5,12 @@
 import { lazy } from "../../base/async.ts";
 import type { StoreContext } from "../create-store.ts";
 import type { WriteArguments, WriteName, WriteResult } from "../operations.ts";
-import type { StoreChange } from "../store.ts";
+import type { OnCommitted } from "./changes.ts";
 import type { SqliteDatabase } from "./database.ts";
 
 export interface Executor extends Pick<StoreContext, "write" | "close"> {
   writeView(viewPath: string): Promise<void>;
 }
-
-export type OnCommitted = (changes: readonly StoreChange[]) => void;
 
 export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCommitted): Executor {
   // Loaded with the first write, because many commands only read.

@@ -56,7 +56,7 @@ function toInboxItem(row: Row): InboxItem {
 
 type OutboxRows = Pick<
   StoreRows,
-  "outboxItem" | "outboxItemOf" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem"
+  "outboxItem" | "outboxItemOf" | "hasWaitingBefore" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem"
 >;
 
 export function outboxRows(database: SqliteDatabase): OutboxRows {
@@ -68,6 +68,10 @@ export function outboxRows(database: SqliteDatabase): OutboxRows {
     outboxItemOf: (idempotencyKey) => {
       const row = database.get<Row>("SELECT * FROM outbox WHERE idempotency_key = ?", idempotencyKey);
       return row && toOutboxItem(row);
+    },
+    hasWaitingBefore: (key, id) => {
+      const sql = `SELECT 1 FROM outbox INDEXED BY outbox_pending WHERE ${IS_WAITING} AND key = ? AND id < ? LIMIT 1`;
+      return database.get(sql, key, id) !== undefined;
     },
     due: (now, limit, route) => {
       const values = route === undefined ? [] : [route.channel, route.accountId];

@@ -7,7 +7,8 @@ import { Worker } from "node:worker_threads";
 import { type ErrorReport, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
 import type { WriteArguments, WriteName, WriteResult } from "../operations.ts";
 import type { StoreChange } from "../store.ts";
-import type { Executor, OnCommitted } from "./executor.ts";
+import type { OnCommitted } from "./changes.ts";
+import type { Executor } from "./executor.ts";
 import type { WriteCommand } from "./writes.ts";
 
 export interface ThreadOptions {

@@ -5,9 +5,8 @@
 import { faultPoint } from "../../base/faults.ts";
 import { OPERATIONS, type WriteName } from "../operations.ts";
 import type { StoreRows } from "../rows.ts";
-import { markView } from "./changes.ts";
+import { type OnCommitted, markView } from "./changes.ts";
 import type { SqliteDatabase } from "./database.ts";
-import type { OnCommitted } from "./executor.ts";
 import { sqliteRows } from "./rows.ts";
 import { writeView } from "./view-file.ts";
 
@@ -33,16 +32,21 @@ export function createWriter(database: SqliteDatabase, onCommitted: OnCommitted)
     return (OPERATIONS[name] as (rows: StoreRows, given: unknown) => unknown)(rows, given);
   };
   const commit = (batch: readonly WaitingWrite[]): void => {
-    let values: unknown[];
+    let phase = "begin" as "begin" | "apply" | "commit";
+    const applyAll = (): unknown[] => {
+      phase = "apply";
+      const values = batch.map(({ command }) => apply(command));
+      phase = "commit";
+      return values;
+    };
     try {
-      values = inWriteTransaction(database, () => batch.map(({ command }) => apply(command)));
+      const values = inWriteTransaction(database, applyAll);
+      onCommitted(database.takeChanges());
+      for (const [index, { resolve }] of batch.entries()) resolve(values[index]);
     } catch (error) {
-      if (batch.length === 1) batch[0]?.reject(error);
-      else for (const write of batch) commit([write]);
-      return;
+      if (phase === "apply" && batch.length > 1) for (const write of batch) commit([write]);
+      else for (const { reject } of batch) reject(error);
     }
-    onCommitted(database.takeChanges());
-    for (const [index, { resolve }] of batch.entries()) resolve(values[index]);
   };
   const flush = (): void => {
     const batch = waiting;
