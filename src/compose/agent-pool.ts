@@ -89,8 +89,7 @@ interface OpenedAgent {
 
 async function openParts(agentId: string, context: PoolContext): Promise<OpenedAgent> {
   const { home, config, env, clock, logger, execution } = context;
-  const [workspaces, ensure, parked] = await Promise.all([
-    import("../engine/workspace/workspace-description.ts"),
+  const [workspaces, parked] = await Promise.all([
     import("../engine/workspace/workspace-description.ts"),
     import("../transcript/parked-transcripts.ts"),
   ]);
@@ -98,7 +97,7 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
   await using opened = new AsyncDisposableStack();
   const agent = await openAgent({ home, config, agentId, clock, logger, execution });
   opened.defer(async () => await agent.store.close());
-  await ensure.ensureWorkspace(agent.workspace);
+  await workspaces.ensureWorkspace(agent.workspace);
   const transcripts = parked.createParkedTranscripts();
   opened.defer(async () => await transcripts.close());
   const continuity = await openContinuity({ home, config, env, agent });

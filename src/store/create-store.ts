@@ -83,7 +83,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
   const queues = createPendingQueues(parts);
   if (pendingFile !== undefined && (await fileExists(pendingFile))) {
     const { takeOverPendingFile } = await import("./pending-file.ts");
-    await takeOverPendingFile(pendingFile, queues, { clock, logger });
+    await takeOverPendingFile(pendingFile, queues, logger);
   }
   const update = createUpdate(parts);
   let closing: Promise<void> | undefined;
