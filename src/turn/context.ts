@@ -51,7 +51,7 @@ export interface LaneContext {
   ticket: SlotTicket | undefined;
   running: RunningStep | undefined;
   isDraining: boolean;
-  /** Items claimed by this lane that have not ended. */
+  /** Items that this lane has claimed or is dropping, until it has reported their end. */
   readonly mine: Set<number>;
   /** Why items were put off through no fault of their own, until they are queued again. */
   readonly excuses: Map<number, string>;

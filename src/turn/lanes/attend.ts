@@ -123,14 +123,22 @@ async function dropItems(
     replies.push(...drafts.map((draft) => ({ itemId: item.item.id, draft })));
   }
   const ids = items.map(({ item }) => item.id);
-  const dropped = await parts.agent.store.inbox.drop(key, ids, note, replies);
-  if (dropped.length === 0) return 0;
-  const itemIds = dropped.map(({ id }) => id);
+  for (const id of ids) lane.mine.add(id);
+  try {
+    const dropped = (await parts.agent.store.inbox.drop(key, ids, note, replies)).map(({ id }) => id);
+    if (dropped.length > 0) reportDropped(lane, dropped, note, now);
+    return dropped.length;
+  } finally {
+    for (const id of ids) lane.mine.delete(id);
+  }
+}
+
+function reportDropped(lane: LaneContext, itemIds: number[], note: string, startedAt: number): void {
+  const { pipeline, parts, key } = lane;
   const { agentId } = parts.agent;
   pipeline.logger.warn("Messages were dropped", { key, itemIds, note });
   pipeline.events.emit({ type: "message.dropped", agentId, sessionKey: key, itemIds, reason: note });
-  for (const id of itemIds) pipeline.onEnded([id], endOf(lane, id, { outcome: "dropped", payloads: [] }, now));
-  return dropped.length;
+  for (const id of itemIds) pipeline.onEnded([id], endOf(lane, id, { outcome: "dropped", payloads: [] }, startedAt));
 }
 
 const MAX_SUMMARIZED = 10;
