@@ -136,7 +136,7 @@ async function mirrorOnce(chat: FoundChat, payload: ReplyPayload, turnId: string
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.kind !== "locked") throw error;
     const words = deliveredText({ text, mediaUrls }) ?? "";
-    await chat.systemEvents.enqueueSystemEvent(key, `This was sent to the chat in your name: ${words}`);
+    await chat.agent.store.systemEvents.enqueueSystemEvent(key, `This was sent to the chat in your name: ${words}`);
     return false;
   }
 }

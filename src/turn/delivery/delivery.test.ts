@@ -71,7 +71,7 @@ describe("delivery", () => {
     await enqueue(world, draft("a"), draft("b"));
     await expect.poll(() => sentTexts(world)).toEqual(["b"]);
     expect(eventsOf(world, "delivery.failed")).toMatchObject([{ reason: "The bot was blocked by the user" }]);
-    const { systemEvents } = await world.parts();
+    const { systemEvents } = (await world.parts()).agent.store;
     const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t", epoch: 1 });
     expect(events.map(({ text }) => text)).toEqual([
       "Your message “a” did not arrive on telegram: The bot was blocked by the user",

@@ -5,7 +5,6 @@
  * message would cost a commit each. Announcements to the command line are shown by
  * `holdfast mcp --announcements`.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { type TakenLease, acquireLease } from "../../session/lease.ts";
 import type { PipelineContext, SendStarted } from "../context.ts";
 import { Bell } from "../lanes/waiting.ts";
@@ -94,7 +93,6 @@ function canSend({ status }: ChannelAccount): boolean {
 const MAX_READ = 200;
 const MAX_PARALLEL = 32;
 const SWEEP_MS = 30_000;
-const TOGETHER_MS = 3;
 const SOONEST_MS = 250;
 const HELD_MS = 2_000;
 const FAILED_MS = 1_000;
@@ -111,7 +109,6 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
   let isStopping = false;
   /** When the first waiting item is due. Undefined: must be read from the store. */
   let nextDueAt: number | undefined;
-  let lookedAt = 0;
 
   const live = async (): Promise<void> => {
     for (;;) {
@@ -138,10 +135,6 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
       taken = undefined;
     }
     if (!canSend(account)) return isStopping ? undefined : await release(SWEEP_MS);
-    // While messages are being sent, new ones are collected for a moment and read together.
-    const soon = lookedAt + TOGETHER_MS - performance.now();
-    if (busy.size > 0 && soon > 0) await delay(soon);
-    lookedAt = performance.now();
     const due = await agent.store.outbox.due(clock.now(), MAX_READ, route);
     const free = due.filter(({ key }) => !busy.has(key));
     if (free.length === 0) return isStopping && busy.size === 0 ? undefined : { ms: await untilNext() };

@@ -141,7 +141,7 @@ async function informAgent({ pipeline, parts, item, channel }: SendRequest, reas
   const text = printableLine(toOutboundMessage(item)?.text ?? "", START_LENGTH);
   const event = `Your message “${text}” did not arrive on ${channel.name}: ${printableLine(reason, 200)}`;
   try {
-    await parts.systemEvents.enqueueSystemEvent(item.key, event);
+    await parts.agent.store.systemEvents.enqueueSystemEvent(item.key, event);
   } catch (error) {
     // The next messages must not wait for this.
     pipeline.logger.error("Could not inform the agent of a failed delivery", { outboxId: item.id, error });

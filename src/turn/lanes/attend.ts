@@ -98,7 +98,7 @@ async function isAccepted(lane: LaneContext, one: WaitingItem): Promise<boolean>
 export async function shedItems(lane: LaneContext, items: readonly WaitingItem[], drop: QueueDrop): Promise<void> {
   if (drop === "summarize") {
     // Before the drop: a crash in between repeats the same event, which is stored once.
-    await lane.parts.systemEvents.enqueueSystemEvent(lane.key, summaryOf(items));
+    await lane.parts.agent.store.systemEvents.enqueueSystemEvent(lane.key, summaryOf(items));
   }
   const advice = drop === "new" ? "Send it again later." : "Newer messages took its place.";
   await dropItems(lane, items, {
@@ -204,7 +204,7 @@ async function noteAll(lane: LaneContext, held: HeldLease, notes: readonly Waiti
   const { parts, key, pipeline } = lane;
   const startedAt = pipeline.clock.now();
   for (const { ctx, item } of notes) {
-    await parts.history.append(key, {
+    await parts.agent.store.history.append(key, {
       sender: senderLabel(ctx) ?? "unknown",
       body: ctx.RawBody ?? ctx.Body ?? "",
       timestamp: ctx.Timestamp ?? item.receivedAt,
