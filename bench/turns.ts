@@ -81,7 +81,7 @@ async function measureLoad(home: string, node: number): Promise<Result[]> {
   ];
 }
 
-/** The disk's share of a turn: it waits for the disk five times. */
+/** The yardstick for a turn. A turn itself waits for the disk four times. */
 async function fiveWrites(home: string): Promise<number> {
   const file = await open(join(home, "bare.log"), "a");
   const line = Buffer.alloc(1024, "x");

@@ -68,10 +68,6 @@ export function wrapConnection(connection: DatabaseSync, path: string, role: Dat
       }),
     /** Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. */
     transaction: <T>(task: () => T): T => bracket(connection, TRANSACTION, task, guarded),
-    /** Runs a part of a transaction. If it throws, only this part is undone. */
-    part: <T>(task: () => T): T => bracket(connection, PART, task, guarded),
-    /** False once a failure has undone the transaction. */
-    inTransaction: (): boolean => connection.isTransaction,
     /** Runs several reads on one state. */
     snapshot: <T>(task: () => T): T => bracket(connection, SNAPSHOT, task, guarded),
     /** Like `snapshot`, for a task that takes several ticks. Nothing else may use the connection meanwhile. */
@@ -106,7 +102,6 @@ export function openConnection(path: string, { pragmas, setUp }: OpenOptions): D
 type Bracket = readonly [begin: string, commit: string, rollback: string];
 const TRANSACTION: Bracket = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"];
 const SNAPSHOT: Bracket = ["BEGIN", "COMMIT", "ROLLBACK"];
-const PART: Bracket = ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"];
 
 export function runTransaction<T>(database: DatabaseSync, task: () => T): T {
   return bracket(database, TRANSACTION, task);

@@ -128,8 +128,6 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
     agent,
     config,
     engine,
-    history: agent.store.history,
-    systemEvents: agent.store.systemEvents,
     transcripts,
     describeWorkspace: async () => await description.describe(),
     ...continuity.parts,

@@ -7,9 +7,15 @@ import { parseBoundedJson } from "./request-body.ts";
 import { CLOSE_CODES } from "../rpc/protocol.ts";
 
 describe("hostile JSON", () => {
-  it("that is nested too deep is refused before it is parsed", async () => {
+  it("that is nested too deep is refused", async () => {
     await using home = await createGatewayHome();
-    for (const bomb of ["[".repeat(1_000_000), `${'{"a":'.repeat(100_000)}1`, "[".repeat(33) + "]".repeat(33)]) {
+    expect((await home.post("health", "[".repeat(1_000_000))).status).toBe(400);
+    const deep = 500_000;
+    for (const bomb of [
+      "[".repeat(deep) + "]".repeat(deep),
+      `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
+      "[".repeat(33) + "]".repeat(33),
+    ]) {
       const response = await home.post("health", bomb);
       expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "json-too-deep" } }]);
     }

@@ -58,41 +58,13 @@ function brokenOff(cause: Error | undefined): HoldfastError {
 const MAX_DEPTH = 32;
 const FORBIDDEN_NAMES = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Refuses deep nesting before parsing, and names that would reach an object's prototype. */
+/** Refuses deep nesting, and names that would reach an object's prototype. */
 export function parseBoundedJson(text: string): unknown {
-  if (isTooDeep(text)) {
-    throw new HoldfastError("usage", "json-too-deep", `JSON can be nested at most ${MAX_DEPTH} levels deep`, {
-      hint: "No method needs more.",
-    });
-  }
+  // Node parses without recursion, however deep the text is nested.
   const value = parse(text);
-  refuseForbiddenNames(value);
+  checkValue(value, 1);
   return value;
 }
-
-/** Scans the text without recursion. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let isInString = false;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (isInString) {
-      if (code === BACKSLASH) index++;
-      else if (code === QUOTE) isInString = false;
-    } else if (code === QUOTE) isInString = true;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (++depth > MAX_DEPTH) return true;
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
-  }
-  return false;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 function parse(text: string): unknown {
   try {
@@ -105,15 +77,20 @@ function parse(text: string): unknown {
   }
 }
 
-function refuseForbiddenNames(value: unknown): void {
+function checkValue(value: unknown, depth: number): void {
   if (typeof value !== "object" || value === null) return;
+  if (depth > MAX_DEPTH) {
+    throw new HoldfastError("usage", "json-too-deep", `JSON can be nested at most ${MAX_DEPTH} levels deep`, {
+      hint: "No method needs more.",
+    });
+  }
   for (const [name, inner] of Object.entries(value)) {
     if (!Array.isArray(value) && FORBIDDEN_NAMES.has(name)) {
       throw new HoldfastError("usage", "json-name-forbidden", `JSON must not contain the name ${name}`, {
         hint: "Remove it.",
       });
     }
-    refuseForbiddenNames(inner);
+    checkValue(inner, depth + 1);
   }
 }
 

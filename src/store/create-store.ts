@@ -13,7 +13,7 @@ import { type Gate, createGate } from "./gate.ts";
 import { type Write, type WriteArguments, assertLease, hasWindow } from "./operations.ts";
 import { type HistoryOptions, type PendingQueues, createGroupHistory, createSystemEvents } from "./pending.ts";
 import type { AcquireOptions, Inbox, Lease, LeaseAttempt, Leases, Outbox, OutboxDraft, OutboxItem } from "./queues.ts";
-import type { PackedDraft, PutEntry, StoreRows, StoredLease } from "./rows.ts";
+import type { PackedDraft, PutEntry, QueueName, StoreRows, StoredLease } from "./rows.ts";
 import { type Mutate, type SessionEntry, windowStateOf } from "./session-entry.ts";
 import { windowNotClosed } from "./store-errors.ts";
 import { checkListQuery, handoffFromJson, handoffToJson, toJson } from "./store-rules.ts";
@@ -83,7 +83,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
   const queues = createPendingQueues(parts);
   if (pendingFile !== undefined && (await fileExists(pendingFile))) {
     const { takeOverPendingFile } = await import("./pending-file.ts");
-    await takeOverPendingFile(pendingFile, queues, { clock, logger });
+    await takeOverPendingFile(pendingFile, queues, logger);
   }
   const update = createUpdate(parts);
   let closing: Promise<void> | undefined;
@@ -177,7 +177,8 @@ export function entryChange(
   };
 }
 
-function createInbox({ gate, read, write, clock }: Parts, update: UpdateEntry): Inbox {
+function createInbox(parts: Parts, update: UpdateEntry): Inbox {
+  const { gate, read, write, clock } = parts;
   return {
     admit: ({ payload, ...message }) =>
       gate.withKey(message.key, (key) =>
@@ -209,11 +210,12 @@ function createInbox({ gate, read, write, clock }: Parts, update: UpdateEntry): 
         const packed = replies.map(({ itemId, draft }) => ({ itemId, draft: packDraft(draft) }));
         return write("dropItems", { key: own, ids, note, replies: packed, now: clock.now() });
       }),
-    prune: (before) => gate.run(() => pruneAll((limit) => write("pruneInbox", { before, limit }))),
+    prune: (before) => gate.run(() => prune(parts, "inbox", before)),
   };
 }
 
-function createOutbox({ gate, read, write, clock }: Parts): Outbox {
+function createOutbox(parts: Parts): Outbox {
+  const { gate, read, write, clock } = parts;
   return {
     enqueue: (key, drafts, { lease } = {}) =>
       gate.withKey(key, (own) =>
@@ -227,17 +229,17 @@ function createOutbox({ gate, read, write, clock }: Parts): Outbox {
     delivered: (id, deliveredId) => gate.run(() => write("settleDelivery", { id, state: "delivered", deliveredId })),
     retry: (id, dueAt, note) => gate.run(() => write("settleDelivery", { id, state: "pending", dueAt, note })),
     failed: (id, note) => gate.run(() => write("settleDelivery", { id, state: "failed", note })),
-    prune: (before) => gate.run(() => pruneAll((limit) => write("pruneOutbox", { before, limit }))),
+    prune: (before) => gate.run(() => prune(parts, "outbox", before)),
   };
 }
 
-/** In small batches, so that other writers wait for one batch only. */
-async function pruneAll(prune: (limit: number) => Promise<number>): Promise<number> {
-  for (let total = 0; ;) {
-    const pruned = await prune(PRUNED_AT_ONCE);
-    total += pruned;
-    if (pruned < PRUNED_AT_ONCE) return total;
+/** In small batches, so that other writers wait for one batch only. Usually there is nothing to write. */
+async function prune({ read, write }: Parts, queue: QueueName, before: number): Promise<number> {
+  let total = 0;
+  while (read((rows) => rows.hasEndedBefore(queue, before))) {
+    total += await write("prune", { queue, before, limit: PRUNED_AT_ONCE });
   }
+  return total;
 }
 
 const PRUNED_AT_ONCE = 500;

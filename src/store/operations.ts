@@ -14,7 +14,7 @@ import {
   type WriteOptions,
   apartTurn,
 } from "./queues.ts";
-import type { AdmittedMessage, PackedDraft, PutEntry, PutHandoff, StoreRows, StoredLease } from "./rows.ts";
+import type { AdmittedMessage, PackedDraft, PutEntry, PutHandoff, QueueName, StoreRows, StoredLease } from "./rows.ts";
 import {
   alreadyDelivered,
   inboxItemNotRunning,
@@ -172,7 +172,17 @@ function finishItems(rows: StoreRows, finish: FinishItems): OutboxItem[] | undef
   if (put !== undefined && !putEntry(rows, put)) return undefined;
   moveItems(rows, ended);
   if (finish.release === true) releaseLease(rows, lease);
-  return enqueueDrafts(rows, { key, drafts, now });
+  const items = enqueueDrafts(rows, { key, drafts, now });
+  return finish.startSending === true ? startFirst(rows, items) : items;
+}
+
+/** A repeated draft may have been sent before. */
+function startFirst(rows: StoreRows, items: OutboxItem[]): OutboxItem[] {
+  const [first, ...rest] = items;
+  if (first?.state !== "pending" || first.attempts > 0 || rows.hasWaitingBefore(first.key, first.id)) return items;
+  const started: OutboxItem = { ...first, state: "sending", attempts: 1 };
+  rows.putOutboxItem(started);
+  return [started, ...rest];
 }
 
 interface DropItems {
@@ -265,17 +275,14 @@ function recordOutboxChange(rows: StoreRows, { key, target: { channel, accountId
 }
 
 interface Prune {
+  queue: QueueName;
   before: number;
   limit: number;
 }
 
 /** Listeners do not care about ended items, so pruning records no change. */
-function pruneInbox(rows: StoreRows, { before, limit }: Prune): number {
-  return rows.pruneInbox(before, limit);
-}
-
-function pruneOutbox(rows: StoreRows, { before, limit }: Prune): number {
-  return rows.pruneOutbox(before, limit);
+function prune(rows: StoreRows, { queue, before, limit }: Prune): number {
+  return rows.prune(queue, before, limit);
 }
 
 /** Returns false and changes nothing if the state has another version, or the window is gone. */
@@ -324,11 +331,10 @@ export const OPERATIONS = {
   requeueItems,
   finishItems,
   dropItems,
-  pruneInbox,
   enqueueDrafts,
   startSending,
   settleDelivery,
-  pruneOutbox,
+  prune,
   putHandoff,
   deleteHandoff,
   changePending,

@@ -1,40 +1,29 @@
 /**
  * Takes over `pending.sqlite`, in which earlier versions kept group history and system events. The file is removed only
- * after the store has its items, and every item has a mark, so a crash in between leads to the same result. A damaged
- * file is set aside, and one of another program is left alone: neither keeps the agent from answering.
+ * after the store has its items, and every item has a mark, so a crash in between leads to the same result. A file that
+ * cannot be read stays where it is and does not keep the agent from answering.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock } from "../base/clock.ts";
-import { isDatabaseDamage, removeDatabase } from "../base/derived-database.ts";
-import { fileExists, setAside } from "../base/files.ts";
+import { removeDatabase } from "../base/derived-database.ts";
+import { fileExists } from "../base/files.ts";
 import { parseJson } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import type { Logger } from "../base/log.ts";
-import { isEmptyDatabase, openConnection } from "../base/sqlite.ts";
+import { openConnection } from "../base/sqlite.ts";
 import type { PendingItem, PendingKind, PendingQueue, PendingQueues } from "./pending.ts";
 
-export async function takeOverPendingFile(
-  path: string,
-  queues: PendingQueues,
-  { clock, logger }: { clock: Clock; logger: Logger },
-): Promise<void> {
+export async function takeOverPendingFile(path: string, queues: PendingQueues, logger: Logger): Promise<void> {
   try {
     // The lock that earlier versions take when they open the file.
     await withFileLock(`${path}.lock`, {}, async () => {
       if (!(await fileExists(path))) return;
-      const found = readQueues(path);
-      if (found === undefined) {
-        logger.warn("pending.sqlite was not made by Holdfast and is ignored", { path });
-        return;
-      }
       await Promise.all(
-        found.map(async ({ kind, key, queue }) => await queues.change(kind, key, { do: "merge", queue })),
+        readQueues(path).map(async ({ kind, key, queue }) => await queues.change(kind, key, { do: "merge", queue })),
       );
       removeDatabase(path);
     });
   } catch (error) {
-    const kept = isDatabaseDamage(error) ? await moveAside(path, clock).catch(() => [path]) : [path];
-    logger.error("Group messages and events in pending.sqlite could not be read", { kept, error });
+    logger.error("Group messages and events in pending.sqlite could not be read", { path, error });
   }
 }
 
@@ -44,17 +33,8 @@ interface FoundQueue {
   queue: PendingQueue;
 }
 
-const FORMAT = 1;
-/** "HFPn" in SQLite's header. */
-const APPLICATION_ID = 0x4846506e;
-
-/** Undefined if the file is not ours. */
-function readQueues(path: string): FoundQueue[] | undefined {
+function readQueues(path: string): FoundQueue[] {
   using database = openConnection(path, { pragmas: "PRAGMA synchronous = FULL", setUp: () => undefined });
-  if (isEmptyDatabase(database)) return [];
-  if (pragma(database, "application_id") !== APPLICATION_ID || pragma(database, "user_version") !== FORMAT) {
-    return undefined;
-  }
   return database
     .prepare("SELECT kind, key, dropped, turn, epoch, up_to, told FROM queues")
     .all()
@@ -72,10 +52,6 @@ function readQueues(path: string): FoundQueue[] | undefined {
     });
 }
 
-function pragma(database: DatabaseSync, name: string): unknown {
-  return database.prepare(`PRAGMA ${name}`).get()?.[name];
-}
-
 function readItems(database: DatabaseSync, kind: string, key: string): { id: number; item: PendingItem }[] {
   const rows = database
     .prepare("SELECT id, mark, at, value FROM items WHERE kind = ? AND key = ? ORDER BY id")
@@ -88,12 +64,4 @@ function readItems(database: DatabaseSync, kind: string, key: string): { id: num
       mark: typeof mark === "string" ? mark : `pending.sqlite-${String(id)}`,
     },
   }));
-}
-
-async function moveAside(path: string, clock: Clock): Promise<string[]> {
-  const kept: string[] = [];
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-    if (await fileExists(file)) kept.push(await setAside(file, "damaged", clock.now()));
-  }
-  return kept;
 }

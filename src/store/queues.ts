@@ -154,6 +154,8 @@ export interface FinishOptions {
   entry?: Mutate | undefined;
   /** Also releases the lease. Default: false. */
   release?: boolean | undefined;
+  /** Also starts sending the first reply, unless an earlier reply of the session waits. Default: false. */
+  startSending?: boolean | undefined;
 }
 
 export interface DropReply {

@@ -44,16 +44,21 @@ export interface StoreRows {
   givenUp(limit: number): InboxItem[];
   addInboxItem(message: AdmittedMessage): InboxItem;
   putInboxItem(item: InboxItem): void;
-  pruneInbox(receivedBefore: number, limit: number): number;
 
   outboxItem(id: number): OutboxItem | undefined;
   outboxItemOf(idempotencyKey: string): OutboxItem | undefined;
+  /** Whether an earlier item of the key is pending or being sent, on any route. */
+  hasWaitingBefore(key: string, id: number): boolean;
   due(now: number, limit: number, route: DeliveryRoute | undefined): OutboxItem[];
   routes(): WaitingRoute[];
   failures(limit: number): OutboxItem[];
   addOutboxItem(key: string, draft: PackedDraft, now: number): OutboxItem;
   putOutboxItem(item: OutboxItem): void;
-  pruneOutbox(createdBefore: number, limit: number): number;
+
+  /** Whether ended items of the queue are older than this instant. */
+  hasEndedBefore(queue: QueueName, before: number): boolean;
+  /** Deletes up to `limit` of them, and returns how many. */
+  prune(queue: QueueName, before: number, limit: number): number;
 
   handoff(key: string): StoredHandoff | undefined;
   /** Also records the change. */
@@ -67,6 +72,8 @@ export interface StoreRows {
   /** Tells listeners in every process. */
   recordChange(change: StoreChange): void;
 }
+
+export type QueueName = "inbox" | "outbox";
 
 export interface StoredEntry {
   entry: SessionEntry;

@@ -10,7 +10,7 @@ import type { HeldLease, TakenLease } from "../session/lease.ts";
 import type { ChatCommand, ChatCommands } from "./commands/command.ts";
 import type { Slots, SlotTicket } from "./lanes/waiting.ts";
 import type { AgentParts, AgentPool, ChannelPool, TurnEnd, TurnEvents, TurnRequest, TurnResult } from "./pipeline.ts";
-import type { InboxItem } from "../store/queues.ts";
+import type { DeliveryRoute, InboxItem, OutboxItem } from "../store/queues.ts";
 
 export interface PipelineOptions {
   config: HoldfastConfig;
@@ -32,11 +32,16 @@ export interface PipelineContext extends PipelineOptions {
   deliveries: { delivered: number; mayRepeat: number };
   /** Unexpected errors while sending, by idempotency key. In memory, so that deaths of a process do not count. */
   sendErrors: Map<string, number>;
+  /** See `createDelivery`. */
+  reserveDelivery(parts: AgentParts, key: string, route: DeliveryRoute | undefined): SendStarted | undefined;
   /** Other processes may have ended messages of this session. */
   onOthersDone(parts: AgentParts, key: string): void;
   /** Called once for the items of each turn that ended in this process. */
   onEnded(itemIds: readonly number[], end: TurnEnd): void;
 }
+
+/** Sends the replies of a committed turn, the first of which the commit may have started. */
+export type SendStarted = (replies: readonly OutboxItem[]) => void;
 
 export interface LaneContext {
   readonly pipeline: PipelineContext;
@@ -46,7 +51,7 @@ export interface LaneContext {
   ticket: SlotTicket | undefined;
   running: RunningStep | undefined;
   isDraining: boolean;
-  /** Items claimed by this lane that have not ended. */
+  /** Items that this lane has claimed or is dropping, until it has reported their end. */
   readonly mine: Set<number>;
   /** Why items were put off through no fault of their own, until they are queued again. */
   readonly excuses: Map<number, string>;

@@ -45,6 +45,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     mentionPatterns: compileMentionPatterns(config.groups.mentionPatterns),
     deliveries: { delivered: 0, mayRepeat: 0 },
     sendErrors: new Map(),
+    reserveDelivery: (parts, key, route) => delivery.reserve(parts, key, route),
     onOthersDone: (parts, key) => checkEnded(parts, key),
     onEnded: (itemIds, end) => {
       count(end, itemIds.length);
@@ -53,13 +54,15 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
   const lanes = createLanes(context);
   const delivery = createDelivery(context);
-  const ended = createEndedTurns(() => agents.opened().forEach((parts) => checkEnded(parts)), reportForeignEnd);
-  /** Emits the events that the process which ended the turn emitted. */
-  function reportForeignEnd(end: TurnEnd, note: string | undefined): void {
-    const { agentId, sessionKey, itemId } = end;
-    if (end.outcome !== "dropped") events.emit({ type: "turn.ended", ...end });
-    else events.emit({ type: "message.dropped", agentId, sessionKey, itemIds: [itemId], reason: note ?? "dropped" });
-  }
+  const ended = createEndedTurns({
+    look: () => agents.opened().forEach((parts) => checkEnded(parts)),
+    isOwn: lanes.isMine,
+    onForeignEnd: (end, note) => {
+      const { agentId, sessionKey, itemId } = end;
+      if (end.outcome !== "dropped") events.emit({ type: "turn.ended", ...end });
+      else events.emit({ type: "message.dropped", agentId, sessionKey, itemIds: [itemId], reason: note ?? "dropped" });
+    },
+  });
   let isDraining = false;
   let draining: Promise<void> | undefined;
   let sweeping: Promise<void> | undefined;

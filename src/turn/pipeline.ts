@@ -18,7 +18,7 @@ import type { MessageContext } from "../keys/message-context.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { SessionInitResult } from "../session/init.ts";
 import type { HeldLease } from "../session/lease.ts";
-import type { Window, GroupHistory, SystemEvents } from "../store/store.ts";
+import type { Window } from "../store/store.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { ReplyPayload, ReplyToMode } from "./reply/payloads.ts";
 import type { ModelSelection } from "../session/model-choice.ts";
@@ -112,8 +112,6 @@ export interface AgentParts {
   agent: AgentHandle;
   config: HoldfastConfig;
   engine: Engine;
-  history: GroupHistory;
-  systemEvents: SystemEvents;
   /** Keeps transcripts open between turns. Default: each turn opens its transcript. */
   transcripts?: ParkedTranscripts | undefined;
   /** The system prompt from the bootstrap files and skills of the workspace, as they are now. */

@@ -19,6 +19,8 @@ function message(messageId: string, more: Partial<Admission> = {}): Admission {
 
 const addToken: Mutate = (before) => before && { ...before, totalTokens: (before.totalTokens ?? 0) + 1 };
 
+const START = { startSending: true };
+
 export function draft(idempotencyKey: string): OutboxDraft {
   return {
     idempotencyKey,
@@ -185,6 +187,23 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await second.inbox.pending()).toEqual([]);
       expect(await second.inbox.get(ids[0] ?? 0)).toMatchObject({ state: "done", attempts: 1 });
       expect(await second.outbox.due(clock.now(), 10)).toEqual(replies);
+    });
+
+    it("starts sending the first reply in the same commit, unless an earlier one waits", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const [a = 0, b = 0, c = 0] = await admitAll(store, "a", "b", "c");
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      const [first, second] = await store.inbox.finish(lease, [a], [draft("r-1"), draft("r-2")], START);
+      expect(first).toMatchObject({ state: "sending", attempts: 1 });
+      expect(second).toMatchObject({ state: "pending", attempts: 0 });
+      expect(await store.outbox.get(first?.id ?? 0)).toEqual(first);
+      expect(await store.outbox.startSending(first?.id ?? 0, 0)).toBe(false);
+      expect(await store.inbox.finish(lease, [b], [draft("r-3")], START)).toMatchObject([{ state: "pending" }]);
+      // A repeated draft is not started again.
+      await store.outbox.delivered(first?.id ?? 0);
+      expect(await store.inbox.finish(lease, [c], [draft("r-1")], START)).toMatchObject([{ state: "delivered" }]);
     });
 
     it("records how an item ended", async () => {

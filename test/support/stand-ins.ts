@@ -166,8 +166,6 @@ export function agentParts(options: {
     agent,
     config,
     engine: { name: "echo", keepsConversation: false, run: noEvents, close: async () => undefined, ...engine },
-    history: agent.store.history,
-    systemEvents: agent.store.systemEvents,
     describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
   };
 }

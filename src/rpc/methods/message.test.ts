@@ -47,7 +47,7 @@ describe("message.send", () => {
       const media = ["https://example.org/log.txt"];
       expect(await call("message.send", { ...MESSAGE, media })).toMatchObject({ ok: true, mirrored: false });
     });
-    const { systemEvents } = await home.parts.agents.open("main");
+    const { systemEvents } = (await home.parts.agents.open("main")).agent.store;
     const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t1", epoch: 1 });
     expect(events.map(({ text }) => text)).toEqual([expect.stringContaining("the build is green\nlog.txt")]);
   });

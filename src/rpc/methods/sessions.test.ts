@@ -155,7 +155,7 @@ describe("sessions", () => {
       code: "main-session",
       message: "Cannot delete the main session (agent:main:main)",
     });
-    const { history, systemEvents } = await home.parts.agents.open("main");
+    const { history, systemEvents } = (await home.parts.agents.open("main")).agent.store;
     await systemEvents.enqueueSystemEvent(KEY, "rain");
     await history.append(KEY, { sender: "Ada", body: "hi", timestamp: 1, messageId: "m" });
     const { deleted, archived } = await call("sessions.delete", { key: KEY });

@@ -134,8 +134,8 @@ async function deleteTarget(target: TargetSession, expectedSessionId: string | u
         return await deleteSession(agent, key, { expectedSessionId, lease: held.lease });
       });
   await Promise.all([
-    target.systemEvents.forgetSystemEvents(key),
-    target.history.forget(key),
+    target.agent.store.systemEvents.forgetSystemEvents(key),
+    target.agent.store.history.forget(key),
     target.forgetDeleted?.(windows),
   ]);
   return id;

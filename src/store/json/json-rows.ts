@@ -1,7 +1,7 @@
 /** The rows of a `json` store: its entries, and everything else in the sidecar. */
 import type { PendingQueue } from "../pending.ts";
 import { type DeliveryRoute, type InboxItem, type OutboxItem, GIVEN_UP_NOTE } from "../queues.ts";
-import type { StoreRows } from "../rows.ts";
+import type { QueueName, StoreRows } from "../rows.ts";
 import { type KeyOwner, isDeliveryLease, transcriptName } from "../store-rules.ts";
 import type { Window } from "../store.ts";
 import { copyJson } from "./json-document.ts";
@@ -16,6 +16,7 @@ export function jsonRows(state: StoreState | StoreDraft, owner: KeyOwner): Store
     ...windowRows(state, owner),
     ...inboxRows(sidecar, owns),
     ...outboxRows(sidecar, owns),
+    ...endedRows(sidecar, owner),
     ...pendingRows(sidecar),
 
     entry: (key) => {
@@ -100,7 +101,7 @@ function without(windows: readonly Window[], sessionId: string): Window[] {
 
 type InboxRows = Pick<
   StoreRows,
-  "inboxItem" | "inboxItemAt" | "pendingItems" | "givenUp" | "addInboxItem" | "putInboxItem" | "pruneInbox"
+  "inboxItem" | "inboxItemAt" | "pendingItems" | "givenUp" | "addInboxItem" | "putInboxItem"
 >;
 
 /** Items are in order of arrival: JavaScript sorts integer keys. */
@@ -137,8 +138,6 @@ function inboxRows(sidecar: Sidecar, owns: (item: InboxItem) => boolean): InboxR
       // Given-up messages are counted until they are pruned.
       forgetOldest(inbox, (one) => isEnded(one) && one.note !== GIVEN_UP_NOTE);
     },
-    pruneInbox: (before, limit) =>
-      forget(inbox, (item) => isEnded(item) && owns(item) && item.receivedAt < before, limit),
   };
 }
 
@@ -148,7 +147,7 @@ function isEnded({ state }: InboxItem): boolean {
 
 type OutboxRows = Pick<
   StoreRows,
-  "outboxItem" | "outboxItemOf" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem" | "pruneOutbox"
+  "outboxItem" | "outboxItemOf" | "hasWaitingBefore" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem"
 >;
 
 function outboxRows(sidecar: Sidecar, owns: (item: OutboxItem) => boolean): OutboxRows {
@@ -160,6 +159,7 @@ function outboxRows(sidecar: Sidecar, owns: (item: OutboxItem) => boolean): Outb
       return item !== undefined && owns(item) ? item : undefined;
     },
     outboxItemOf: (idempotencyKey) => Object.values(outbox).find((item) => item.idempotencyKey === idempotencyKey),
+    hasWaitingBefore: (key, id) => waiting().some((item) => item.key === key && item.id < id),
     due: (now, limit, route) => {
       const wanted = route && routeOf({ target: route });
       const blocked = new Set<string>();
@@ -196,8 +196,6 @@ function outboxRows(sidecar: Sidecar, owns: (item: OutboxItem) => boolean): Outb
       outbox[item.id] = copyJson(item);
       forgetOldest(outbox, isSettled);
     },
-    pruneOutbox: (before, limit) =>
-      forget(outbox, (item) => isSettled(item) && owns(item) && item.createdAt < before, limit),
   };
 }
 
@@ -236,14 +234,23 @@ function forgetOldest<Item extends { id: number }>(
   for (const { id } of ended.slice(0, -KEPT_WHEN_ENDED)) delete items[id];
 }
 
-function forget<Item extends { id: number }>(
-  items: Record<string, Item>,
-  isForgotten: (item: Item) => boolean,
-  limit: number,
-): number {
-  const forgotten = Object.values(items).filter(isForgotten).slice(0, limit);
-  for (const { id } of forgotten) delete items[id];
-  return forgotten.length;
+function endedRows(sidecar: Sidecar, owner: KeyOwner): Pick<StoreRows, "hasEndedBefore" | "prune"> {
+  const idsOf = (queue: QueueName, before: number): number[] => {
+    const { inbox, outbox } = sidecar;
+    const ended =
+      queue === "inbox"
+        ? Object.values(inbox).filter((item) => isEnded(item) && item.receivedAt < before)
+        : Object.values(outbox).filter((item) => isSettled(item) && item.createdAt < before);
+    return ended.filter(({ key }) => isOwnKey(key, owner)).map(({ id }) => id);
+  };
+  return {
+    hasEndedBefore: (queue, before) => idsOf(queue, before).length > 0,
+    prune: (queue, before, limit) => {
+      const ids = idsOf(queue, before).slice(0, limit);
+      for (const id of ids) delete sidecar[queue][id];
+      return ids.length;
+    },
+  };
 }
 
 function remove(record: Record<string, unknown>, key: string): boolean {

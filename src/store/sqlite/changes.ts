@@ -6,6 +6,9 @@ import type { StoreChange } from "../store.ts";
 import type { ChangeSource } from "../change-feed.ts";
 import type { SqliteDatabase } from "./database.ts";
 
+/** Called after each commit of this process. */
+export type OnCommitted = (changes: readonly StoreChange[]) => void;
+
 /** `writer` is the store handle whose own changes are skipped in the table. */
 export function createChangeSource(database: SqliteDatabase, writer: string): ChangeSource {
   let seenVersion = 0;
@@ -34,10 +37,6 @@ function dataVersion(database: SqliteDatabase): number {
   return database.get<{ data_version: number }>("PRAGMA data_version")?.data_version ?? 0;
 }
 
-/** About this many changes stay in the table. */
-const KEPT_CHANGES = 10_000;
-const PRUNE_EVERY = KEPT_CHANGES / 10;
-
 export function newestChange(database: SqliteDatabase): number {
   return database.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM changes")?.seq ?? 0;
 }
@@ -62,12 +61,6 @@ export function foreignChanges(database: SqliteDatabase, seq: number, writer: st
   if (oldestChange(database) > seq + 1) return everything(database);
   const sql = "SELECT what, key FROM changes WHERE seq > ? AND writer <> ? ORDER BY seq";
   return database.all<StoreChange>(sql, seq, writer).map(({ what, key }) => ({ what, key }));
-}
-
-/** Called inside a write transaction that raised the newest change from `before` to `after`. */
-export function pruneChanges(database: SqliteDatabase, before: number, after: number): void {
-  const isTime = Math.floor(before / PRUNE_EVERY) < Math.floor(after / PRUNE_EVERY);
-  if (isTime) database.run("DELETE FROM changes WHERE seq <= ?", after - KEPT_CHANGES);
 }
 
 function oldestChange(database: SqliteDatabase): number {

@@ -100,19 +100,12 @@ export function connect(path: string, writer: string): SqliteDatabase {
       changes = [];
       return connection.transaction(task);
     },
-    part: (task) => {
-      const before = changes.length;
-      try {
-        return connection.part(task);
-      } catch (error) {
-        changes.length = before;
-        throw error;
-      }
-    },
     recordChange: (change) => {
       changes.push(change);
       const sql = "INSERT INTO changes (what, key, writer) VALUES (?, ?, ?)";
-      return connection.run(sql, change.what, change.key, writer).id;
+      const { id } = connection.run(sql, change.what, change.key, writer);
+      if (id % PRUNE_EVERY === 0) connection.run("DELETE FROM changes WHERE seq <= ?", id - KEPT_CHANGES);
+      return id;
     },
     takeChanges: () => {
       const taken = changes;
@@ -121,6 +114,10 @@ export function connect(path: string, writer: string): SqliteDatabase {
     },
   };
 }
+
+/** About this many changes stay in the table. */
+const KEPT_CHANGES = 10_000;
+const PRUNE_EVERY = 1000;
 
 export const STORE_ROLE: DatabaseRole = {
   prefix: "store",

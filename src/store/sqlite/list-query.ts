@@ -1,11 +1,8 @@
-/**
- * Listing. A query for listed fields reads the `listing` column only. Other fields are extracted from the entries by
- * SQLite.
- */
+/** Listing. JSON text is joined from the `listing` column, and single fields are extracted from the entries, by SQLite. */
 import type { SQLInputValue } from "node:sqlite";
 import type { JsonQuery } from "../create-store.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import { LISTED_FIELDS, searchWords } from "../store-rules.ts";
+import { searchWords } from "../store-rules.ts";
 import type { JsonPage, ListPage, ListQuery, ListedSession } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { isEverLarge, readContent, readContents, unpackEntry } from "./entry-rows.ts";
@@ -45,7 +42,7 @@ function select(
   asked: readonly (keyof SessionEntry)[] | undefined,
 ): ListedSession[] {
   if (asked === undefined) return wholeEntries(database, selection);
-  return asked.every(isListedField) ? fromListings(database, selection, asked) : someFields(database, selection, asked);
+  return someFields(database, selection, asked);
 }
 
 /** SQL of the matching entries and of their order. */
@@ -98,19 +95,6 @@ function wholeEntries(database: SqliteDatabase, selection: Selection): ListedSes
   }));
 }
 
-function fromListings(
-  database: SqliteDatabase,
-  selection: Selection,
-  asked: readonly (keyof SessionEntry)[],
-): ListedSession[] {
-  const rows = database.all<{ listing: string }>(
-    `SELECT listing FROM entries WHERE ${selection.condition} ${selection.page}`,
-    ...selection.conditionValues,
-    ...selection.pageValues,
-  );
-  return rows.map(({ listing }) => fromListing(listing, asked));
-}
-
 function someFields(
   database: SqliteDatabase,
   selection: Selection,
@@ -148,14 +132,4 @@ function toEntry(fields: readonly string[], values: readonly unknown[]): Record<
   return entry;
 }
 
-function fromListing(listing: string, fields: readonly (keyof SessionEntry)[]): ListedSession {
-  const { key, kind, ...entry } = JSON.parse(`{${listing}`) as SessionEntry & Pick<ListedSession, "key" | "kind">;
-  for (const field of LISTED_FIELDS) if (!ALWAYS_LISTED.has(field) && !fields.includes(field)) delete entry[field];
-  return { key, kind, entry };
-}
-
-function isListedField(field: keyof SessionEntry): boolean {
-  return (LISTED_FIELDS as readonly string[]).includes(field);
-}
-
-const ALWAYS_LISTED: ReadonlySet<keyof SessionEntry> = new Set(["sessionId", "updatedAt"]);
+const ALWAYS_LISTED: readonly (keyof SessionEntry)[] = ["sessionId", "updatedAt"];

@@ -5,7 +5,7 @@ import { type Row, type SqliteDatabase, fromRow } from "./database.ts";
 
 type InboxRows = Pick<
   StoreRows,
-  "inboxItem" | "inboxItemAt" | "pendingItems" | "givenUp" | "addInboxItem" | "putInboxItem" | "pruneInbox"
+  "inboxItem" | "inboxItemAt" | "pendingItems" | "givenUp" | "addInboxItem" | "putInboxItem"
 >;
 
 export function inboxRows(database: SqliteDatabase): InboxRows {
@@ -43,11 +43,6 @@ export function inboxRows(database: SqliteDatabase): InboxRows {
       const sql = "UPDATE inbox SET state = ?, attempts = ?, turn = ?, note = ?, ending = ? WHERE id = ?";
       database.run(sql, state, attempts, turn ?? null, note ?? null, JSON.stringify(ending) ?? null, id);
     },
-    pruneInbox: (receivedBefore, limit) => {
-      const sql = `DELETE FROM inbox WHERE id IN
-        (SELECT id FROM inbox WHERE state IN ('done', 'dropped') AND received_at < ? ORDER BY received_at LIMIT ?)`;
-      return database.run(sql, receivedBefore, limit).changed;
-    },
   };
 }
 
@@ -61,7 +56,7 @@ function toInboxItem(row: Row): InboxItem {
 
 type OutboxRows = Pick<
   StoreRows,
-  "outboxItem" | "outboxItemOf" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem" | "pruneOutbox"
+  "outboxItem" | "outboxItemOf" | "hasWaitingBefore" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem"
 >;
 
 export function outboxRows(database: SqliteDatabase): OutboxRows {
@@ -74,10 +69,14 @@ export function outboxRows(database: SqliteDatabase): OutboxRows {
       const row = database.get<Row>("SELECT * FROM outbox WHERE idempotency_key = ?", idempotencyKey);
       return row && toOutboxItem(row);
     },
+    hasWaitingBefore: (key, id) => {
+      const sql = `SELECT 1 FROM outbox INDEXED BY outbox_pending WHERE ${IS_WAITING} AND key = ? AND id < ? LIMIT 1`;
+      return database.get(sql, key, id) !== undefined;
+    },
     due: (now, limit, route) => {
       const values = route === undefined ? [] : [route.channel, route.accountId];
       const sql = route === undefined ? ALL_ROUTES : ONE_ROUTE;
-      return database.all<Row>(sql, ...values, now, ...values, limit).map(toOutboxItem);
+      return database.all<Row>(sql, ...values, now, now, limit).map(toOutboxItem);
     },
     routes: () => {
       const sql = `SELECT target ->> 'channel' AS channel, target ->> 'accountId' AS accountId,
@@ -100,11 +99,6 @@ export function outboxRows(database: SqliteDatabase): OutboxRows {
       const sql = "UPDATE outbox SET state = ?, attempts = ?, due_at = ?, delivered_id = ?, note = ? WHERE id = ?";
       database.run(sql, state, attempts, dueAt, deliveredId ?? null, note ?? null, id);
     },
-    pruneOutbox: (createdBefore, limit) => {
-      const sql = `DELETE FROM outbox WHERE id IN
-        (SELECT id FROM outbox WHERE state IN ('delivered', 'failed') AND created_at < ? ORDER BY created_at LIMIT ?)`;
-      return database.run(sql, createdBefore, limit).changed;
-    },
   };
 }
 
@@ -114,18 +108,29 @@ const IS_WAITING = "state IN ('pending', 'sending')";
 const ALL_ROUTES = dueSql("");
 const ONE_ROUTE = dueSql("target ->> 'channel' = ? AND target ->> 'accountId' = ? AND");
 
-/** `late`: for each key and route, the first item that is not due. */
+/** Due items, except those after an item of the same key and route that is not due. */
 function dueSql(ofRoute: string): string {
   return `
-    WITH late AS MATERIALIZED (
-      SELECT key, target ->> 'channel' AS channel, target ->> 'accountId' AS account, min(id) AS id
-      FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at > ? GROUP BY 1, 2, 3
-    ), waiting AS (SELECT * FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING})
-    SELECT * FROM waiting AS item WHERE NOT EXISTS (
-      SELECT 1 FROM late WHERE late.key = item.key AND late.id <= item.id
-        AND late.channel IS item.target ->> 'channel' AND late.account IS item.target ->> 'accountId'
+    SELECT * FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at <= ? AND NOT EXISTS (
+      SELECT 1 FROM outbox AS late INDEXED BY outbox_pending
+      WHERE late.key = outbox.key AND late.id < outbox.id AND late.state IN ('pending', 'sending')
+        AND late.due_at > ? AND late.target ->> 'channel' IS outbox.target ->> 'channel'
+        AND late.target ->> 'accountId' IS outbox.target ->> 'accountId'
     ) ORDER BY id LIMIT ?`;
 }
+
+export function endedRows(database: SqliteDatabase): Pick<StoreRows, "hasEndedBefore" | "prune"> {
+  return {
+    hasEndedBefore: (queue, before) => database.get(`${ENDED_BEFORE[queue]} LIMIT 1`, before) !== undefined,
+    prune: (queue, before, limit) =>
+      database.run(`DELETE FROM ${queue} WHERE id IN (${ENDED_BEFORE[queue]} LIMIT ?)`, before, limit).changed,
+  };
+}
+
+const ENDED_BEFORE = {
+  inbox: "SELECT id FROM inbox WHERE state IN ('done', 'dropped') AND received_at < ? ORDER BY received_at",
+  outbox: "SELECT id FROM outbox WHERE state IN ('delivered', 'failed') AND created_at < ? ORDER BY created_at",
+};
 
 function toOutboxItem(row: Row): OutboxItem {
   return fromRow(row, ["target", "payload"]);

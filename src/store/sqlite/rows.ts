@@ -1,7 +1,7 @@
 import type { StoreRows } from "../rows.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { entryRows } from "./entry-rows.ts";
-import { inboxRows, outboxRows } from "./queue-rows.ts";
+import { endedRows, inboxRows, outboxRows } from "./queue-rows.ts";
 import { handoffRows, leaseRows, pendingRows, windowRows } from "./session-rows.ts";
 
 export function sqliteRows(database: SqliteDatabase): StoreRows {
@@ -11,6 +11,7 @@ export function sqliteRows(database: SqliteDatabase): StoreRows {
     ...leaseRows(database),
     ...inboxRows(database),
     ...outboxRows(database),
+    ...endedRows(database),
     ...handoffRows(database),
     ...pendingRows(database),
     recordChange: (change) => void database.recordChange(change),

@@ -26,12 +26,20 @@ import { OPERATIONS } from "../operations.ts";
 import type { StoreRows } from "../rows.ts";
 import { handoffFromJson } from "../store-rules.ts";
 import type { KeptHandoff, Window } from "../store.ts";
-import { type Row, type SqliteDatabase, STORE_ROLE, lossMessage, openDatabase, traceOfSessions } from "./database.ts";
+import {
+  type Row,
+  type SqliteDatabase,
+  STORE_ROLE,
+  connect,
+  lossMessage,
+  openDatabase,
+  traceOfSessions,
+} from "./database.ts";
 import { type LargeField, unpackEntry } from "./entry-rows.ts";
 import { supportedVersion } from "./migrations.ts";
 import { sqliteRows } from "./rows.ts";
 import { toWindow } from "./session-rows.ts";
-import { writeMarkedView } from "./view-file.ts";
+import { createInlineExecutor } from "./executor.ts";
 
 export interface SqliteRepairOptions {
   path: string;
@@ -76,8 +84,14 @@ export function createSqliteRepair({ path, sessionsFolder, viewPath, clock }: Sq
       await rm(scratch, { recursive: true });
       return aside;
     },
-    ...(viewPath === undefined ? {} : { rewriteView: async () => await writeMarkedView(path, viewPath) }),
+    ...(viewPath === undefined ? {} : { rewriteView: async () => await rewriteView(path, viewPath) }),
   };
+}
+
+async function rewriteView(path: string, viewPath: string): Promise<void> {
+  const database = connect(path, REBUILDER);
+  await using _closing = closing(database);
+  await createInlineExecutor(database, () => undefined).writeView(viewPath);
 }
 
 const NOTHING_TO_KEEP: Disposable = { [Symbol.dispose]: () => undefined };

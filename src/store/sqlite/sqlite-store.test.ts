@@ -2,14 +2,13 @@
 import { readFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { type FaultPoint, installFaultAction } from "../../base/faults.ts";
 import type { Store, StoreChange } from "../store.ts";
 import { foreignChanges } from "./changes.ts";
 import { connect } from "./database.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
-import { inWriteTransaction } from "./writes.ts";
 
 const pathIn = (folder: TemporaryFolder) => folder.join("agent.sqlite");
 const openIn = (folder: TemporaryFolder) => createSqliteStore({ path: pathIn(folder), agentId: "main" });
@@ -26,7 +25,7 @@ function countRows(folder: TemporaryFolder, table: string): number {
 afterEach(() => installFaultAction(undefined));
 
 describe("a threaded store locked by another process", () => {
-  it("lists while a write waits for the lock, and writes its view", async () => {
+  it("lists while a write waits for the lock, and writes its view afterwards", async () => {
     await using folder = await temporaryFolder();
     const viewPath = folder.join("sessions.json");
     const store = await createSqliteStore({ path: pathIn(folder), agentId: "main", viewPath, execution: "thread" });
@@ -37,7 +36,6 @@ describe("a threaded store locked by another process", () => {
       () => "written",
       () => "refused",
     );
-    await vi.waitFor(async () => expect(await readFile(viewPath, "utf8")).toContain("s-before"), 5000);
     for (let look = 0; look < 10; look++) {
       const listing = store.list().then(({ total }) => `${total} listed`);
       expect(await Promise.race([listing, writing])).toBe("1 listed");
@@ -155,7 +153,7 @@ describe("sqlite store", () => {
     const store = await openIn(folder);
     await put(store, "main");
     const database = connect(pathIn(folder), "other");
-    inWriteTransaction(database, () => {
+    database.transaction(() => {
       for (let index = 0; index < 15_000; index++) database.recordChange({ what: "lease", key: "agent:main:x" });
     });
     await store.leases.acquire("busy", { ttlMs: 1_000 });

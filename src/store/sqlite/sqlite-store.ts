@@ -1,19 +1,21 @@
 /**
- * The `sqlite` store: one file per agent, and the default. Small reads use a connection of this thread and never wait
- * for a writer. Writes and long reads go through an executor. `sessions.json` is kept as a view for other tools and
- * never read back.
+ * The `sqlite` store: one file per agent, and the default. Reads use a connection of this thread and never wait for a
+ * writer. Writes go through an executor. `sessions.json` is kept as a view for other tools and never read back.
  */
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { lazy } from "../../base/async.ts";
+import { createKeyedMutex } from "../../base/async.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { type Modify, type StoreOptions, createStore } from "../create-store.ts";
 import { copyEntry } from "../store-rules.ts";
 import type { Store, StoreChange } from "../store.ts";
-import { createChangeSource } from "./changes.ts";
-import { openDatabase } from "./database.ts";
+import { createChangeSource, newestEntryChange, shownByView } from "./changes.ts";
+import { type SqliteDatabase, openDatabase } from "./database.ts";
 import { createInlineExecutor } from "./executor.ts";
+import { listAsJson, listSessions } from "./list-query.ts";
 import { sqliteRows } from "./rows.ts";
+import { listHandoffs } from "./session-rows.ts";
 
 export interface SqliteStoreOptions extends StoreOptions {
   /** Path of the view `sessions.json`. Default: no view. */
@@ -44,19 +46,27 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
       : createInlineExecutor(database, onCommitted);
   const view = viewPath === undefined ? noView : createView(() => executor.writeView(viewPath), logger);
   // A killed process may have left an outdated view.
-  if (options.execution === "thread") view.touch();
-  // Loaded with the first update, because many commands only read.
-  const modify = lazy(async (): Promise<Modify> => {
-    const { createModify } = await import("./update.ts");
-    return createModify(database, executor, onCommitted);
-  });
+  const isServer = options.execution === "thread";
+  if (isServer && viewPath !== undefined && !isViewCurrent(database, viewPath)) view.touch();
+  const mutex = createKeyedMutex();
+  /** Compares versions: if another process was faster, everything runs again. */
+  const modify: Modify = async (name, key, prepare, write = (put) => executor.write(name, put)) =>
+    await mutex.run(`${name} ${key}`, async () => {
+      for (;;) {
+        const { value, put } = prepare(rows);
+        if (put === undefined || (await write(put))) return value;
+      }
+    });
 
   return await createStore(options, {
-    ...executor,
     kind: "sqlite",
     read: (task) => task(rows),
-    modify: async (name, key, prepare, write) => await (await modify.get())(name, key, prepare, write),
+    write: executor.write,
+    modify,
     copyEntry,
+    list: async (query) => listSessions(database, query),
+    listJson: async (query) => listAsJson(database, query),
+    listHandoffs: async (limit) => listHandoffs(database, limit),
     onChange: feed.listen,
     close: async () => {
       feed.close();
@@ -65,6 +75,10 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
       database.close();
     },
   });
+}
+
+function isViewCurrent(database: SqliteDatabase, viewPath: string): boolean {
+  return existsSync(viewPath) && shownByView(database) >= newestEntryChange(database);
 }
 
 const SHORTEST_DELAY_MS = 300;

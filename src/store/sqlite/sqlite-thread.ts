@@ -1,25 +1,14 @@
-/**
- * A worker thread with its own connection, started by `thread-client.ts`. A store in `thread` mode has two: one writes,
- * the other does long reads and never takes the write lock, so neither waits for the other.
- */
+/** The worker thread that writes, with its own connection. Started by `thread-client.ts`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { reportError } from "../../base/errors.ts";
 import { connect } from "./database.ts";
-import { createBatcher } from "./executor.ts";
-import { listAsJson, listSessions } from "./list-query.ts";
-import { listHandoffs } from "./session-rows.ts";
-import { type ThreadAnswer, type ThreadMessage, type ThreadOptions, type ThreadTask } from "./thread-client.ts";
-import { writeView } from "./view-file.ts";
-import { createApplyBatch } from "./writes.ts";
+import type { ThreadAnswer, ThreadMessage, ThreadOptions } from "./thread-client.ts";
+import { createWriter } from "./writes.ts";
 
-const { path, writer } = workerData as ThreadOptions;
-const database = connect(path, writer);
-
-const apply = createApplyBatch(database);
-const batcher = createBatcher((commands) => {
-  const { outcomes, changes } = apply(commands);
-  if (changes.length > 0) answer({ changes });
-  return outcomes;
+const { path, writer: name } = workerData as ThreadOptions;
+const database = connect(path, name);
+const writer = createWriter(database, (changes) => {
+  if (changes.length > 0) answer({ changes: [...changes] });
 });
 
 parentPort?.on("message", (message: ThreadMessage) => {
@@ -29,20 +18,13 @@ parentPort?.on("message", (message: ThreadMessage) => {
     return;
   }
   for (const { id, task } of message) {
-    perform(task).then(
+    const done = "viewPath" in task ? writer.writeView(task.viewPath) : writer.add(task);
+    done.then(
       (value) => answer({ id, value }),
       (error: unknown) => answer({ id, error: reportError(error) }),
     );
   }
 });
-
-async function perform(task: ThreadTask): Promise<unknown> {
-  if (task.do === "write") return await batcher.add(task.command);
-  if (task.do === "list") return listSessions(database, task.query);
-  if (task.do === "list-json") return listAsJson(database, task.query);
-  if (task.do === "list-handoffs") return listHandoffs(database, task.limit);
-  return await writeView(path, task.viewPath);
-}
 
 let answers: ThreadAnswer[] = [];
 

@@ -8,7 +8,10 @@ import type { StoreChange } from "../store.ts";
 import { connect } from "./database.ts";
 import { createThreadClient } from "./thread-client.ts";
 
-const window = { key: "agent:main:main", sessionId: "s-1", openedAt: 1, closedAt: 2, reason: "restore" };
+function putWindow(sessionId: string) {
+  const window = { key: "agent:main:main", sessionId, openedAt: 1, closedAt: 2, reason: "restore" };
+  return { name: "putWindow", arguments: window } as const;
+}
 
 describe("thread client", () => {
   it("rejects the requests of a failed thread, and starts another for the next request", async () => {
@@ -16,10 +19,9 @@ describe("thread client", () => {
     const path = folder.join("later", "agent.sqlite");
     const client = createThreadClient({ path, writer: "w" }, () => undefined);
     const ended = { kind: "unavailable", code: "store-thread-ended" };
-    const list = { do: "list", query: {} } as const;
-    expect(await refusal(client.request(list))).toEqual(ended);
+    expect(await refusal(client.request(putWindow("s-1")))).toEqual(ended);
     await mkdir(folder.join("later"));
-    expect(await client.request(list)).toEqual({ sessions: [], total: 0 });
+    expect(await client.request(putWindow("s-1"))).toBeUndefined();
     await client.close();
   });
 
@@ -30,7 +32,7 @@ describe("thread client", () => {
       import { createThreadClient } from ${JSON.stringify(new URL("thread-client.ts", import.meta.url).href)};
       const client = createThreadClient({ path: process.argv[1], writer: "w" }, () => undefined);
       try { for (;;) openSync("/dev/null"); } catch {}
-      await client.request({ do: "list", query: {} }).catch(({ code }) => console.log(code));`;
+      await client.request({ viewPath: "/nowhere" }).catch(({ code }) => console.log(code));`;
     const node = [process.execPath, "--input-type=module", "-e", program, folder.join("agent.sqlite")];
     const limited = ["-c", 'ulimit -n 64; exec "$@"', "bash", ...node];
     const { stdout } = await promisify(execFile)("bash", limited);
@@ -41,8 +43,7 @@ describe("thread client", () => {
     await using folder = await temporaryFolder();
     const client = createThreadClient({ path: folder.join("agent.sqlite"), writer: "w" }, () => undefined);
     const settle = { name: "settleDelivery", arguments: { id: 7, state: "failed", note: "" } } as const;
-    const refused = client.request({ do: "write", command: settle });
-    expect(await refusal(refused)).toEqual({ kind: "not-found", code: "outbox-item-not-found" });
+    expect(await refusal(client.request(settle))).toEqual({ kind: "not-found", code: "outbox-item-not-found" });
     await client.close();
   });
 
@@ -51,7 +52,7 @@ describe("thread client", () => {
     const path = folder.join("agent.sqlite");
     const changes: StoreChange[] = [];
     const client = createThreadClient({ path, writer: "w" }, (told) => changes.push(...told));
-    await client.request({ do: "write", command: { name: "putWindow", arguments: window } });
+    await client.request(putWindow("s-1"));
     expect(changes).toEqual([{ what: "entry", key: "agent:main:main" }]);
     const database = connect(path, "reader");
     expect(database.get<{ n: number }>("SELECT count(*) AS n FROM windows")?.n).toBe(1);
@@ -62,7 +63,7 @@ describe("thread client", () => {
   it("yields between the answers to one commit", async () => {
     await using folder = await temporaryFolder();
     const client = createThreadClient({ path: folder.join("agent.sqlite"), writer: "w" }, () => undefined);
-    await client.request({ do: "list", query: {} });
+    await client.request(putWindow("first"));
     const answered: number[] = [];
     const turnsOfTheLoop = new Set<number>();
     let turn = 0;
@@ -72,8 +73,7 @@ describe("thread client", () => {
     };
     next();
     const writes = Array.from({ length: 50 }, async (_, index) => {
-      const arguments_ = { ...window, sessionId: `s-${index}` };
-      await client.request({ do: "write", command: { name: "putWindow", arguments: arguments_ } });
+      await client.request(putWindow(`s-${index}`));
       answered.push(index);
       turnsOfTheLoop.add(turn);
     });

@@ -1,14 +1,14 @@
 /**
- * The main thread's side of a worker thread. Requests of one tick are sent together, and so are the answers to one
+ * The main thread's side of the worker thread that writes. Requests of one tick are sent together, and so are the answers to one
  * commit, because waking a thread costs more than the work. Answers may come in any order.
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type ErrorReport, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
-import type { JsonQuery } from "../create-store.ts";
 import type { WriteArguments, WriteName, WriteResult } from "../operations.ts";
-import type { JsonPage, KeptHandoff, ListPage, ListQuery, StoreChange } from "../store.ts";
-import type { Executor, OnCommitted } from "./executor.ts";
+import type { StoreChange } from "../store.ts";
+import type { OnCommitted } from "./changes.ts";
+import type { Executor } from "./executor.ts";
 import type { WriteCommand } from "./writes.ts";
 
 export interface ThreadOptions {
@@ -16,12 +16,7 @@ export interface ThreadOptions {
   writer: string;
 }
 
-export type ThreadTask =
-  | { do: "write"; command: WriteCommand }
-  | { do: "list"; query: ListQuery }
-  | { do: "list-json"; query: JsonQuery }
-  | { do: "list-handoffs"; limit: number | undefined }
-  | { do: "view"; viewPath: string };
+export type ThreadTask = WriteCommand | { viewPath: string };
 
 export interface ThreadRequest {
   id: number;
@@ -90,20 +85,10 @@ export function createThreadClient(options: ThreadOptions, onChanges: (changes: 
     started.on("exit", (code) => onEnd(started, code));
     return started;
   };
-  const post = (requests: ThreadRequest[]): void => {
-    try {
-      worker?.postMessage(requests satisfies ThreadMessage);
-    } catch (error) {
-      // One of them cannot be cloned; the others must not fail with it.
-      const [only, ...rest] = requests;
-      if (rest.length > 0) for (const one of requests) post([one]);
-      else if (only !== undefined) open.get(only.id)?.reject(error as Error);
-    }
-  };
   const flush = (): void => {
     const requests = outgoing;
     outgoing = [];
-    if (requests.length > 0) post(requests);
+    if (requests.length > 0) worker?.postMessage(requests satisfies ThreadMessage);
   };
   const request = async (task: ThreadTask): Promise<unknown> =>
     await new Promise((resolve, reject) => {
@@ -145,25 +130,13 @@ function threadEnded(path: string, cause: unknown): HoldfastError {
   });
 }
 
-/** One thread writes and one does long reads. Both start on demand. */
 export function createThreadExecutor(options: ThreadOptions, onCommitted: OnCommitted): Executor {
-  const writer = createThreadClient(options, onCommitted);
-  const reader = createThreadClient(options, onCommitted);
-  const add = async (command: WriteCommand): Promise<unknown> => await writer.request({ do: "write", command });
+  const { request, close } = createThreadClient(options, onCommitted);
   return {
     write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
-      (await add({ name, arguments: given })) as WriteResult<Name>,
-    list: async (query) => (await reader.request({ do: "list", query })) as ListPage,
-    listJson: async (query) => (await reader.request({ do: "list-json", query })) as JsonPage,
-    listHandoffs: async (limit) => (await reader.request({ do: "list-handoffs", limit })) as KeptHandoff[],
-    writeView: async (viewPath) => {
-      const shown = (await reader.request({ do: "view", viewPath })) as number | undefined;
-      // Not by the reading thread, where lists would wait while another process holds the write lock.
-      if (shown !== undefined) await add({ name: "markView", arguments: { shown } });
-    },
-    close: async () => {
-      await Promise.all([writer.close(), reader.close()]);
-    },
+      (await request({ name, arguments: given })) as WriteResult<Name>,
+    writeView: async (viewPath) => void (await request({ viewPath })),
+    close,
   };
 }
 

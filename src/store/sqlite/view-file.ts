@@ -9,7 +9,7 @@ import { closing } from "../../base/async.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { ensurePrivateFolder, fileExists, writeFileDurable } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
-import { markView, newestChange, newestEntryChange, shownByView } from "./changes.ts";
+import { newestChange, newestEntryChange, shownByView } from "./changes.ts";
 import { type SqliteDatabase, connect } from "./database.ts";
 import { readContents, unpackEntry } from "./entry-rows.ts";
 
@@ -39,15 +39,6 @@ export async function writeView(path: string, viewPath: string): Promise<number 
 }
 
 const VIEW_WRITER = "view";
-
-/** Also marks the state, for callers that have the file to themselves. */
-export async function writeMarkedView(path: string, viewPath: string): Promise<void> {
-  const shown = await writeView(path, viewPath);
-  if (shown === undefined) return;
-  const database = connect(path, VIEW_WRITER);
-  await using _closing = closing(database);
-  database.transaction(() => markView(database, { shown }));
-}
 
 function* viewChunks(database: SqliteDatabase): Generator<string> {
   let chunk = "{";

@@ -22,8 +22,8 @@ export async function buildTurnBody(turn: TurnRequest & Pick<TurnResult, "sessio
   const { sessionKey, isGroup } = turn.session;
   if (messages.every(isEmpty)) return undefined;
   const claim = { id: turnId, epoch: held.lease.epoch };
-  const { events, dropped } = await parts.systemEvents.drainSystemEvents(sessionKey, claim);
-  const history = isGroup ? await parts.history.take(sessionKey, claim) : [];
+  const { events, dropped } = await parts.agent.store.systemEvents.drainSystemEvents(sessionKey, claim);
+  const history = isGroup ? await parts.agent.store.history.take(sessionKey, claim) : [];
   const mentionPatterns = isGroup ? compileMentionPatterns(parts.config.groups.mentionPatterns) : [];
   const bodies = messages.map((ctx, at) =>
     buildInboundBody({ ctx, mentionPatterns, ...(at === 0 ? { history, events, droppedEvents: dropped } : {}) }),

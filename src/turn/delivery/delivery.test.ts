@@ -7,7 +7,7 @@ import {
 } from "../../../test/support/pipeline-home.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { judgeFailure } from "./delivery.ts";
+import { judgeFailure } from "./send-reply.ts";
 import { deliveryLeaseKey } from "../../store/store-rules.ts";
 import type { OutboxDraft } from "../../store/queues.ts";
 
@@ -71,7 +71,7 @@ describe("delivery", () => {
     await enqueue(world, draft("a"), draft("b"));
     await expect.poll(() => sentTexts(world)).toEqual(["b"]);
     expect(eventsOf(world, "delivery.failed")).toMatchObject([{ reason: "The bot was blocked by the user" }]);
-    const { systemEvents } = await world.parts();
+    const { systemEvents } = (await world.parts()).agent.store;
     const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t", epoch: 1 });
     expect(events.map(({ text }) => text)).toEqual([
       "Your message “a” did not arrive on telegram: The bot was blocked by the user",
@@ -102,6 +102,29 @@ describe("delivery", () => {
     const { outbox } = await world.store();
     await expect.poll(async () => await outbox.routes()).toEqual([]);
     expect(sentTexts(world)).toEqual(["a"]);
+  });
+
+  it("sends a reply that the end of its turn has started, and retries it like others", async () => {
+    await using home = await temporaryFolder();
+    await using world = await createPipelineHome({ home: home.path });
+    await world.pipeline.start();
+    // The first delivery takes the route's lease.
+    await enqueue(world, draft("first"));
+    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(1);
+    let failures = 1;
+    world.channel.beforeSend = () => {
+      if (failures-- > 0) {
+        throw new HoldfastError("unavailable", "rate-limited", "Slow down", { data: { retryAfterMs: 10 } });
+      }
+    };
+    const { outbox } = await world.store();
+    const { ended } = await world.pipeline.admit(inbound("hello"));
+    expect((await ended).outcome).toBe("answered");
+    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(2);
+    expect(eventsOf(world, "delivery.started")).toMatchObject([{ mayRepeat: false }, { mayRepeat: false }, {}]);
+    const [, started] = eventsOf(world, "delivery.started");
+    const id = started?.type === "delivery.started" ? started.outboxId : 0;
+    expect(await outbox.get(id)).toMatchObject({ state: "delivered", attempts: 2 });
   });
 
   it("repeats a message that a process was sending when it died, and counts it", async () => {

@@ -5,21 +5,13 @@
  * message would cost a commit each. Announcements to the command line are shown by
  * `holdfast mcp --announcements`.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { type TakenLease, acquireLease } from "../../session/lease.ts";
-import type { PipelineContext } from "../context.ts";
+import type { PipelineContext, SendStarted } from "../context.ts";
 import { Bell } from "../lanes/waiting.ts";
 import type { AgentParts, ChannelAccount } from "../pipeline.ts";
 import { deliveryLeaseKey } from "../../store/store-rules.ts";
 import type { DeliveryRoute, OutboxItem } from "../../store/queues.ts";
-import { TOO_LATE, within } from "../../base/async.ts";
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import { faultPoint } from "../../base/faults.ts";
-import { isRecord } from "../../base/json-record.ts";
-import { redactText } from "../../base/redact.ts";
-import type { Channel, MessageButton, OutboundMedia, OutboundMessage, SentMessage } from "../../channels/channel.ts";
-import { backOffMs } from "../../base/clock.ts";
-import { printableLine } from "../../base/text.ts";
+import { sendItem, sendStarted } from "./send-reply.ts";
 
 const MAX_REPORTED = 50;
 const COMMAND_LINE = "cli";
@@ -41,18 +33,25 @@ export function createDelivery(pipeline: PipelineContext) {
     for (const account of channels.accounts()) {
       const { name, accountId } = account.channel;
       if (route !== undefined && (name !== route.channel || accountId !== route.accountId)) continue;
-      const owner = `${agentId} ${name} ${accountId}`;
+      const owner = ownerOf(agentId, { channel: name, accountId });
       const known = deliverers.get(owner);
       if (known !== undefined) known.wake(key);
       else if (canSend(account)) deliverers.set(owner, createRouteDeliverer(pipeline, parts, account));
     }
   };
+  /**
+   * Keeps a session's replies to the caller, who sends those of a turn once they are committed. Undefined if this
+   * process cannot send them at once.
+   */
+  const reserve = ({ agent }: AgentParts, key: string, route: DeliveryRoute | undefined): SendStarted | undefined =>
+    route && deliverers.get(ownerOf(agent.agentId, route))?.reserve(key);
   const unsubscribe = events.subscribe((event) => {
     if (event.type === "channel.status") for (const parts of agents.values()) wake(parts);
   });
 
   return {
     wake,
+    reserve,
     /** Reports, once per message, which messages wait for a channel that is not running. */
     reportWaiting: async ({ agent }: AgentParts): Promise<void> => {
       for (const { channel, accountId } of await agent.store.outbox.routes()) {
@@ -82,6 +81,10 @@ export function createDelivery(pipeline: PipelineContext) {
   };
 }
 
+function ownerOf(agentId: string, { channel, accountId }: DeliveryRoute): string {
+  return `${agentId} ${channel} ${accountId}`;
+}
+
 function canSend({ status }: ChannelAccount): boolean {
   return status.state === "connected" || status.state === "retrying";
 }
@@ -90,7 +93,6 @@ function canSend({ status }: ChannelAccount): boolean {
 const MAX_READ = 200;
 const MAX_PARALLEL = 32;
 const SWEEP_MS = 30_000;
-const TOGETHER_MS = 3;
 const SOONEST_MS = 250;
 const HELD_MS = 2_000;
 const FAILED_MS = 1_000;
@@ -107,7 +109,6 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
   let isStopping = false;
   /** When the first waiting item is due. Undefined: must be read from the store. */
   let nextDueAt: number | undefined;
-  let lookedAt = 0;
 
   const live = async (): Promise<void> => {
     for (;;) {
@@ -134,10 +135,6 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
       taken = undefined;
     }
     if (!canSend(account)) return isStopping ? undefined : await release(SWEEP_MS);
-    // While messages are being sent, new ones are collected for a moment and read together.
-    const soon = lookedAt + TOGETHER_MS - performance.now();
-    if (busy.size > 0 && soon > 0) await delay(soon);
-    lookedAt = performance.now();
     const due = await agent.store.outbox.due(clock.now(), MAX_READ, route);
     const free = due.filter(({ key }) => !busy.has(key));
     if (free.length === 0) return isStopping && busy.size === 0 ? undefined : { ms: await untilNext() };
@@ -156,11 +153,15 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     return { ms: SWEEP_MS };
   };
 
-  const deliver = async (key: string, items: readonly OutboxItem[]): Promise<void> => {
+  const deliver = async (key: string, items: readonly OutboxItem[], { areOwn = false } = {}): Promise<void> => {
     try {
       for (const item of items) {
         if (ending.signal.aborted || taken === undefined || taken.held.signal.aborted) return;
-        const isSettled = await sendItem({ pipeline, parts, channel, item, signal: ending.signal });
+        const request = { pipeline, parts, channel, signal: ending.signal };
+        const isStarted = areOwn && item.state === "sending";
+        const isSettled = isStarted
+          ? await sendStarted({ ...request, item: { ...item, state: "pending", attempts: 0 } })
+          : await sendItem({ ...request, item });
         if (isSettled) continue;
         nextDueAt = undefined;
         return;
@@ -191,8 +192,20 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     return { ms };
   };
 
+  const reserve = (key: string): SendStarted | undefined => {
+    const isHolder = taken !== undefined && !taken.held.signal.aborted;
+    if (!isHolder || isStopping || !canSend(account) || busy.has(key) || busy.size >= MAX_PARALLEL) return undefined;
+    const { promise, resolve } = Promise.withResolvers<readonly OutboxItem[]>();
+    busy.set(
+      key,
+      promise.then(async (replies) => await deliver(key, replies, { areOwn: true })),
+    );
+    return resolve;
+  };
+
   const ended = live();
   return {
+    reserve,
     wake: (key?: string): void => {
       // A session that is being served is read again afterwards.
       if (key === undefined || !busy.has(key)) bell.ring();
@@ -209,177 +222,4 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
       clearTimeout(timer);
     },
   };
-}
-
-/** `signal`: the process ends. A mark that cannot be written is then left to the next process. */
-interface SendRequest {
-  pipeline: PipelineContext;
-  parts: AgentParts;
-  channel: Channel;
-  item: OutboxItem;
-  signal: AbortSignal;
-}
-
-const SEND_TIMEOUT_MS = 60_000;
-const MARK_PAUSES = { firstMs: 200, maxMs: 30_000 };
-const START_LENGTH = 80;
-
-/** Resolves to whether the next items of the session may be sent now. */
-async function sendItem(request: SendRequest): Promise<boolean> {
-  const { pipeline, parts, item, channel } = request;
-  const { events, deliveries } = pipeline;
-  const { outbox } = parts.agent.store;
-  const name = { agentId: parts.agent.agentId, sessionKey: item.key, outboxId: item.id };
-  const message = toOutboundMessage(item);
-  if (message === undefined) {
-    await giveUp(request, "it contains nothing that can be sent");
-    return true;
-  }
-  if (!(await outbox.startSending(item.id, item.attempts))) return false;
-  faultPoint("delivery.started");
-  const isRepeated = mayRepeat(item);
-  if (isRepeated) deliveries.mayRepeat += 1;
-  events.emit({ type: "delivery.started", ...name, mayRepeat: isRepeated });
-
-  let sent: SentMessage;
-  try {
-    sent = await sendInTime(request, message);
-  } catch (error) {
-    const errors = countError(pipeline.sendErrors, item, error);
-    const verdict = judgeFailure(item, error, { now: pipeline.clock.now(), errors });
-    pipeline.logger.warn("Could not send a message", { ...name, channel: channel.name, error, ...verdict });
-    if (verdict.do === "give-up") {
-      pipeline.sendErrors.delete(item.idempotencyKey);
-      await giveUp(request, verdict.note);
-      return true;
-    }
-    await outbox.retry(item.id, verdict.dueAt, verdict.note);
-    events.emit({ type: "delivery.delayed", ...name, dueAt: verdict.dueAt, reason: verdict.note });
-    return false;
-  }
-  faultPoint("delivery.sent");
-  await markDelivered(request, sent);
-  faultPoint("delivery.marked");
-  pipeline.sendErrors.delete(item.idempotencyKey);
-  deliveries.delivered += 1;
-  events.emit({ type: "delivery.sent", ...name, deliveredId: sent.messageId });
-  return true;
-}
-
-/** Undefined when there is nothing to show. Fields that another version wrote and are not valid are ignored. */
-function toOutboundMessage({ target, idempotencyKey, payload }: OutboxItem): OutboundMessage | undefined {
-  const { text, media, replyToId, asVoice, buttons } = isRecord(payload) ? payload : {};
-  const files = Array.isArray(media) ? media.filter(isMedia) : [];
-  const hasText = typeof text === "string" && text.trim() !== "";
-  if (!hasText && files.length === 0) return undefined;
-  return {
-    target,
-    idempotencyKey,
-    text: hasText ? text : undefined,
-    media: files.length === 0 ? undefined : files,
-    replyToId: typeof replyToId === "string" ? replyToId : undefined,
-    asVoice: asVoice === true ? true : undefined,
-    buttons: Array.isArray(buttons) ? buttons.filter(isButton) : undefined,
-  };
-}
-
-function isButton(value: unknown): value is MessageButton {
-  return isRecord(value) && typeof value["label"] === "string" && typeof value["command"] === "string";
-}
-
-function isMedia(value: unknown): value is OutboundMedia {
-  if (!isRecord(value)) return false;
-  if (value["kind"] === "url") return typeof value["url"] === "string";
-  return value["kind"] === "file" && typeof value["path"] === "string";
-}
-
-/** A channel that hangs must not block its session. A message that arrives late is still marked as delivered. */
-async function sendInTime({ pipeline, parts, channel, item }: SendRequest, message: OutboundMessage) {
-  const { sendTimeoutMs = SEND_TIMEOUT_MS } = pipeline;
-  const sending = channel.send(message);
-  const sent = await within(sendTimeoutMs, sending);
-  if (sent !== TOO_LATE) return sent;
-  sending
-    .then(async ({ messageId }) => await parts.agent.store.outbox.delivered(item.id, messageId))
-    .catch(() => undefined);
-  const seconds = Math.round(sendTimeoutMs / 1000);
-  throw new HoldfastError("timeout", "send-timed-out", `${channel.name} did not answer within ${seconds} s`, {
-    hint: "It is sent again. If it keeps failing: `holdfast gateway restart`.",
-  });
-}
-
-/** The platform has the message: this process retries until the store knows. */
-async function markDelivered({ pipeline, parts, item, signal }: SendRequest, sent: SentMessage): Promise<void> {
-  for (let refused = 1; ; refused++) {
-    try {
-      await parts.agent.store.outbox.delivered(item.id, sent.messageId);
-      return;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      pipeline.logger.error("Could not mark a delivered message; trying again", { outboxId: item.id, error });
-      await pipeline.clock.sleep(backOffMs(refused, MARK_PAUSES), signal).catch(() => undefined);
-    }
-  }
-}
-
-async function giveUp(request: SendRequest, reason: string): Promise<void> {
-  const { pipeline, parts, item } = request;
-  const { agentId } = parts.agent;
-  // Before the item ends: a crash in between repeats the same event, which is stored once.
-  await informAgent(request, reason);
-  await parts.agent.store.outbox.failed(item.id, reason);
-  pipeline.logger.error("A message was not delivered", { agentId, key: item.key, outboxId: item.id, reason });
-  pipeline.events.emit({ type: "delivery.failed", agentId, sessionKey: item.key, outboxId: item.id, reason });
-}
-
-async function informAgent({ pipeline, parts, item, channel }: SendRequest, reason: string): Promise<void> {
-  const text = printableLine(toOutboundMessage(item)?.text ?? "", START_LENGTH);
-  const event = `Your message “${text}” did not arrive on ${channel.name}: ${printableLine(reason, 200)}`;
-  try {
-    await parts.systemEvents.enqueueSystemEvent(item.key, event);
-  } catch (error) {
-    // The next messages must not wait for this.
-    pipeline.logger.error("Could not inform the agent of a failed delivery", { outboxId: item.id, error });
-  }
-}
-
-const GIVE_UP_MS = 24 * 60 * 60 * 1000;
-const PAUSES = { firstMs: 1000, maxMs: 5 * 60 * 1000 };
-/** An unexpected error may pass, but is not retried for a whole day. */
-const MAX_UNEXPECTED_ERRORS = 5;
-const PASSING_KINDS: ReadonlySet<string> = new Set(["unavailable", "timeout", "locked"]);
-
-/** Prefix of the note of an attempt that may have arrived. */
-const UNKNOWN = "may have arrived: ";
-
-function countError(errors: Map<string, number>, { idempotencyKey }: OutboxItem, error: unknown): number {
-  if (error instanceof HoldfastError) return 0;
-  const count = (errors.get(idempotencyKey) ?? 0) + 1;
-  errors.set(idempotencyKey, count);
-  return count;
-}
-
-/** `item` is in its state before the attempt; `errors` counts the unexpected ones in this process. */
-export function judgeFailure(
-  item: OutboxItem,
-  error: unknown,
-  { now, errors }: { now: number; errors: number },
-): { do: "retry"; dueAt: number; note: string } | { do: "give-up"; note: string } {
-  const reason = redactText(errorMessage(error));
-  const attempts = item.attempts + 1;
-  const isOld = now - item.createdAt >= GIVE_UP_MS;
-  const isDefect = !(error instanceof HoldfastError);
-  if (isOld || errors >= MAX_UNEXPECTED_ERRORS) {
-    return { do: "give-up", note: `${reason} (given up after ${attempts} attempts)` };
-  }
-  if (!isDefect && !PASSING_KINDS.has(error.kind)) return { do: "give-up", note: reason };
-  const asked = isDefect ? undefined : error.data["retryAfterMs"];
-  const pause = typeof asked === "number" && asked >= 0 ? asked : 0;
-  const dueAt = now + Math.max(pause, backOffMs(attempts, PAUSES));
-  const isUnknown = isDefect || error.kind === "timeout";
-  return { do: "retry", dueAt, note: isUnknown ? `${UNKNOWN}${reason}` : reason };
-}
-
-function mayRepeat({ state, note }: OutboxItem): boolean {
-  return state === "sending" || note?.startsWith(UNKNOWN) === true;
 }

@@ -98,7 +98,7 @@ async function isAccepted(lane: LaneContext, one: WaitingItem): Promise<boolean>
 export async function shedItems(lane: LaneContext, items: readonly WaitingItem[], drop: QueueDrop): Promise<void> {
   if (drop === "summarize") {
     // Before the drop: a crash in between repeats the same event, which is stored once.
-    await lane.parts.systemEvents.enqueueSystemEvent(lane.key, summaryOf(items));
+    await lane.parts.agent.store.systemEvents.enqueueSystemEvent(lane.key, summaryOf(items));
   }
   const advice = drop === "new" ? "Send it again later." : "Newer messages took its place.";
   await dropItems(lane, items, {
@@ -123,14 +123,22 @@ async function dropItems(
     replies.push(...drafts.map((draft) => ({ itemId: item.item.id, draft })));
   }
   const ids = items.map(({ item }) => item.id);
-  const dropped = await parts.agent.store.inbox.drop(key, ids, note, replies);
-  if (dropped.length === 0) return 0;
-  const itemIds = dropped.map(({ id }) => id);
+  for (const id of ids) lane.mine.add(id);
+  try {
+    const dropped = (await parts.agent.store.inbox.drop(key, ids, note, replies)).map(({ id }) => id);
+    if (dropped.length > 0) reportDropped(lane, dropped, note, now);
+    return dropped.length;
+  } finally {
+    for (const id of ids) lane.mine.delete(id);
+  }
+}
+
+function reportDropped(lane: LaneContext, itemIds: number[], note: string, startedAt: number): void {
+  const { pipeline, parts, key } = lane;
   const { agentId } = parts.agent;
   pipeline.logger.warn("Messages were dropped", { key, itemIds, note });
   pipeline.events.emit({ type: "message.dropped", agentId, sessionKey: key, itemIds, reason: note });
-  for (const id of itemIds) pipeline.onEnded([id], endOf(lane, id, { outcome: "dropped", payloads: [] }, now));
-  return dropped.length;
+  for (const id of itemIds) pipeline.onEnded([id], endOf(lane, id, { outcome: "dropped", payloads: [] }, startedAt));
 }
 
 const MAX_SUMMARIZED = 10;
@@ -196,7 +204,7 @@ async function noteAll(lane: LaneContext, held: HeldLease, notes: readonly Waiti
   const { parts, key, pipeline } = lane;
   const startedAt = pipeline.clock.now();
   for (const { ctx, item } of notes) {
-    await parts.history.append(key, {
+    await parts.agent.store.history.append(key, {
       sender: senderLabel(ctx) ?? "unknown",
       body: ctx.RawBody ?? ctx.Body ?? "",
       timestamp: ctx.Timestamp ?? item.receivedAt,

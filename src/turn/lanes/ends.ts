@@ -92,17 +92,18 @@ function isKeptEnd(ending: unknown): ending is Omit<TurnEnd, "agentId" | "sessio
 
 const MAX_REMEMBERED = 500;
 const LOOK_MS = 3_000;
-/** Between the commit of an end and its report in this process. */
-const TOLD_WITHIN_MS = 200;
 
-/**
- * `look` is called periodically while a caller waits, because a store change may be missed. `onForeignEnd` is called
- * once per turn that another process ended with a waiter here; `note` says why it was dropped.
- */
-export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, note: string | undefined) => void) {
+export interface EndedTurnsOptions {
+  /** Called periodically while a caller waits, because a store change may be missed. */
+  look: () => void;
+  /** Whether a lane of this process handles the message, and reports its end. */
+  isOwn: (agentId: string, key: string, itemId: number) => boolean;
+  /** Called once per turn that another process ended with a waiter here. `note` says why it was dropped. */
+  onForeignEnd: (end: TurnEnd, note: string | undefined) => void;
+}
+
+export function createEndedTurns({ look, isOwn, onForeignEnd }: EndedTurnsOptions) {
   const waiting = new Map<string, { agentId: string; key: string; id: number } & PromiseWithResolvers<TurnEnd>>();
-  /** Ends found in a store and not yet reported. */
-  const foreign = new Map<string, ForeignEnd>();
   const remembered = new Map<string, TurnEnd>();
   let looking: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -115,8 +116,6 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
   const settle = (name: string, end: TurnEnd): void => {
     waiting.get(name)?.resolve(end);
     waiting.delete(name);
-    clearTimeout(foreign.get(name)?.timer);
-    foreign.delete(name);
     if (waiting.size === 0) stopLooking();
   };
 
@@ -124,23 +123,6 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
     remembered.set(name, end);
     const [oldest = ""] = remembered.keys();
     if (remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
-  };
-
-  /** Several messages may have ended with one turn, which is reported once. */
-  const tellForeign = (name: string, { end, note }: ForeignEnd): void => {
-    settle(name, end);
-    const turn = nameOf(end.agentId, end.itemId);
-    if (remembered.has(turn)) return;
-    remember(turn, end);
-    onForeignEnd(end, note);
-  };
-
-  /** Keeps the ends of a session in order. */
-  const tellEarlier = ({ agentId, sessionKey, itemId }: TurnEnd): void => {
-    for (const [name, earlier] of foreign) {
-      const { end } = earlier;
-      if (end.agentId === agentId && end.sessionKey === sessionKey && end.itemId < itemId) tellForeign(name, earlier);
-    }
   };
 
   return {
@@ -155,7 +137,6 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
       return await waiter.promise;
     },
     tell: (agentId: string, itemIds: readonly number[], end: TurnEnd): void => {
-      tellEarlier(end);
       for (const id of itemIds) {
         const name = nameOf(agentId, id);
         remember(name, end);
@@ -170,11 +151,13 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
         // An item is pruned long after its end.
         const pruned = { agentId, sessionKey: itsKey, itemId: id, outcome: "answered" as const, durationMs: 0 };
         const end = item === undefined ? pruned : endOfItem(agentId, item);
-        if (end === undefined || !waiting.has(name) || foreign.has(name)) continue;
-        const seen: ForeignEnd = { end, note: item?.note };
-        foreign.set(name, seen);
-        // If this process ended it, the lane reports it within this time.
-        seen.timer = setTimeout(tellForeign, TOLD_WITHIN_MS, name, seen);
+        if (end === undefined || !waiting.has(name) || isOwn(agentId, itsKey, id)) continue;
+        settle(name, end);
+        // Several messages may have ended with one turn, which is reported once.
+        const turn = nameOf(end.agentId, end.itemId);
+        if (remembered.has(turn)) continue;
+        remember(turn, end);
+        onForeignEnd(end, item?.note);
       }
     },
     stop: (): void => {
@@ -182,12 +165,6 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
       stopLooking();
     },
   };
-}
-
-interface ForeignEnd {
-  end: TurnEnd;
-  note: string | undefined;
-  timer?: NodeJS.Timeout | undefined;
 }
 
 function nameOf(agentId: string, itemId: number): string {

@@ -50,6 +50,8 @@ export function createLanes(pipeline: PipelineContext) {
     /** The store changed. Only an existing lane reacts. */
     nudge: (agentId: string, key: string, what: "inbox" | "lease") => lanes.get(nameOf(agentId, key))?.nudge(what),
     has: (agentId: string, key: string) => lanes.has(nameOf(agentId, key)),
+    isMine: (agentId: string, key: string, itemId: number) =>
+      lanes.get(nameOf(agentId, key))?.context.mine.has(itemId) === true,
     abort: (key: string, reason: HoldfastError) =>
       [...lanes.values()].filter(({ context }) => context.key === key && abortRunning(context, reason)).length > 0,
     queued: () => [...lanes.values()].reduce((sum, { context }) => sum + context.waiting, 0),

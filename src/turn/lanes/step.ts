@@ -25,7 +25,7 @@ import {
 import { failedStep, laneControl } from "./attend.ts";
 import { draftsOf, endOf, markOf, tellEnd } from "./ends.ts";
 import { areClaimed, claimItems, deathsOf, isSpent, turnIdOfItems } from "./queue.ts";
-import type { DeliveryTarget, FinishOptions, OutboxDraft } from "../../store/queues.ts";
+import type { DeliveryTarget, FinishOptions, OutboxDraft, OutboxItem } from "../../store/queues.ts";
 
 export async function runStep(lane: LaneContext, { held }: TakenLease, next: readonly WaitingItem[]): Promise<void> {
   // Without a claim, `lane.running` is set in this tick, so that messages which wait already can join the turn.
@@ -219,7 +219,15 @@ async function commitEnd(
   lane.isMore = (await inbox.pending(key)).some((item) => item.state === "queued");
   const isOver = !lane.isMore || lane.isDraining || lane.ticket?.isAlone === true || pipeline.slots.isContended();
   const release = isOver && lane.quickWork.size === 0;
-  await inbox.finish(taken.held.lease, ids, drafts, { ...options, release });
+  // Reserved before the commit, so that no one else sends the replies that it adds.
+  const send = pipeline.reserveDelivery(parts, key, drafts[0]?.target);
+  const finish = { ...options, release, startSending: send !== undefined };
+  let replies: OutboxItem[] = [];
+  try {
+    replies = await inbox.finish(taken.held.lease, ids, drafts, finish);
+  } finally {
+    send?.(replies);
+  }
   if (!isOver) return;
   lane.ticket?.release();
   lane.ticket = undefined;

@@ -71,8 +71,8 @@ describe.each(POINTS)("a turn interrupted at %s", (point) => {
   it("includes events and history once", async () => {
     const engine = scriptedEngine(({ text }) => [answer(text.length > 0 ? "ok" : "")]);
     await using home = await createTurnHome(engine);
-    await home.parts.history.append(GROUP_KEY, { sender: "Bob", body: "lunch?", messageId: "7" });
-    await home.parts.systemEvents.enqueueSystemEvent(GROUP_KEY, "Model switched.");
+    await home.parts.agent.store.history.append(GROUP_KEY, { sender: "Bob", body: "lunch?", messageId: "7" });
+    await home.parts.agent.store.systemEvents.enqueueSystemEvent(GROUP_KEY, "Model switched.");
     const question = { ...group, Body: "and?" };
     await home.dieAt(point, question, { turnId: "t" });
     await home.say(question, { turnId: "t", attempt: 2 });

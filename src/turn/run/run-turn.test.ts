@@ -156,8 +156,8 @@ describe("the body of a turn", () => {
     const engine = friendly();
     await using home = await createTurnHome(engine);
     const key = "agent:main:telegram:group:-100";
-    await home.parts.history.append(key, { sender: "Bob", body: "lunch?", messageId: "7" });
-    await home.parts.systemEvents.enqueueSystemEvent(key, "Model switched.");
+    await home.parts.agent.store.history.append(key, { sender: "Bob", body: "lunch?", messageId: "7" });
+    await home.parts.agent.store.systemEvents.enqueueSystemEvent(key, "Model switched.");
     await home.say({ ...group, Body: "what did Bob say?" });
     await home.say({ ...group, Body: "and now?" });
     expect(engine.turns[0]?.text).toMatch(

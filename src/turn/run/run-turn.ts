@@ -56,7 +56,7 @@ async function askTurn(turn: Turn, body: TurnBody): Promise<TurnResult> {
   await turn.written;
   faultPoint("turn.message-written");
   await confirmOffer(parts, offer);
-  await parts.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
+  await parts.agent.store.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
   return await answerTurn({ ...turn, log, text: contentText(content), told, spare });
 }
 
@@ -69,7 +69,7 @@ async function continueTurn(turn: Turn, trace: TurnTrace, text: string): Promise
   const isCurrent = trace.place === undefined;
   // The message has the hand-off, but the process may have died before that was marked.
   if (isCurrent && trace.handedOver) await confirmOffer(parts, await askForOffer(parts, { sessionKey, entry }));
-  await parts.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
+  await parts.agent.store.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
   // The process may have died after the compaction and before the offer.
   const mayOffer = isCurrent && !trace.handedOver && turn.isHeartbeat !== true;
   if (mayOffer && (entry.compactionCount ?? 0) > 0) await offerInTurn(parts, log, { sessionKey, entry }, undefined);
@@ -97,7 +97,7 @@ async function writeMessage(
 
 /** The answer was complete when the process died, but not delivered. */
 async function deliverAgain(turn: Turn, { words, flush, place }: TurnTrace): Promise<TurnResult> {
-  await turn.parts.systemEvents.acknowledgeSystemEvents(turn.session.sessionKey, turn.turnId);
+  await turn.parts.agent.store.systemEvents.acknowledgeSystemEvents(turn.session.sessionKey, turn.turnId);
   return await settleTurn(turn, {
     words,
     flushed: turn.flushed.length > 0 ? turn.flushed : flushWords(flush.messages),
@@ -159,7 +159,7 @@ export async function giveUpTurn(request: TurnRequest, error: unknown): Promise<
   const { sessionKey, sessionEntry } = turn.session;
   await using log = await openTurnLog(parts, held, sessionEntry);
   if (body !== undefined) await writeMessage(turn, log, [{ type: "text", text: body.text }], body);
-  await parts.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
+  await parts.agent.store.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
   const record = createTurnRecord(log, turnId, trace.words);
   await record.givenUp();
   const timestamp = parts.agent.clock.now();

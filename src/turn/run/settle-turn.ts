@@ -31,7 +31,7 @@ export interface TurnEnding {
 
 export async function settleTurn(turn: Turn, ending: TurnEnding): Promise<TurnResult> {
   const { parts, session, model } = turn;
-  if (session.isGroup) await parts.history.clear(session.sessionKey, turn.turnId);
+  if (session.isGroup) await parts.agent.store.history.clear(session.sessionKey, turn.turnId);
   informHandoff(turn, ending);
 
   const notices = await hookNotices(turn);
