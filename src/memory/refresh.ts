@@ -4,10 +4,11 @@
  */
 import { lstatSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import type { IndexDatabase } from "./index-database.ts";
-import { createCommitQueue, indexFile } from "./index-file.ts";
+import { createIndexWriter } from "./index-writer.ts";
 import { listSources, type Listing, isBelow, isArchived, transcriptOfFile, transcriptOfRow } from "./list-sources.ts";
+import { type Reading, readHere, readInThreads } from "./read-threads.ts";
 import {
   type SourceRow,
   allSources,
@@ -66,29 +67,42 @@ export async function refreshIndex(
 
   const report = { ...EMPTY_REPORT, files: listing.files.length, removed, failed: listing.failed };
   const progress = createProgress(clock, options, pending, rows);
-  const queue = createCommitQueue(database);
-  const stopAt = (index: number): RefreshReport => {
-    queue.flush();
-    return { ...report, complete: false, ...left(database, pending.slice(index)) };
+  const writer = createIndexWriter(database, report);
+  const [started, done] = [new Set<SourceFile>(), new Set<SourceFile>()];
+  const accept = ({ job, part, failed, isDone }: Reading): void => {
+    const file = pending[job];
+    if (file === undefined) return;
+    started.add(file);
+    if (part !== undefined) writer.add(part);
+    if (failed !== undefined) report.failed.push({ path: file.path, reason: failed });
+    if (isDone) done.add(file);
+    progress.tell(done.size, report.bytesRead);
   };
-  for (const [index, file] of pending.entries()) {
-    if (isOver()) return stopAt(index);
-    try {
-      const done = await indexFile(database, file, { counts: report, queue }, () => {
-        progress.tell(index, report.bytesRead);
-        return isOver();
-      });
-      if (!done) return stopAt(index);
-    } catch (error) {
-      if (error instanceof HoldfastError && (error.kind === "corrupt" || error.code === "disk-full")) throw error;
-      report.failed.push({ path: file.path, reason: errorMessage(error) });
+  const jobs = pending.map((file) => ({ file, known: rows.get(keyOf(file)) }));
+  const isLarge = options.budgetMs === undefined && progress.bytesTotal >= THREADED_BYTES;
+  try {
+    if (!isOver()) {
+      for await (const reading of isLarge ? readInThreads(jobs) : readHere(jobs)) {
+        accept(reading);
+        if (isOver()) break;
+      }
     }
-    progress.tell(index + 1, report.bytesRead);
+    writer.flush();
+  } catch (error) {
+    // Another process writes for a long time. Its changes are missing, and the report says so.
+    if (!(error instanceof HoldfastError && error.kind === "locked")) throw error;
+    done.clear();
   }
-  queue.flush();
+  if (done.size < pending.length) {
+    const rest = pending.filter((file) => !done.has(file));
+    return { ...report, complete: false, ...left(database, rest, started) };
+  }
   progress.finish(report.bytesRead);
   return report;
 }
+
+/** Below this size, starting threads takes longer than they save. */
+const THREADED_BYTES = 32 * 1024 * 1024;
 
 const EMPTY_REPORT: RefreshReport = {
   complete: true,
@@ -135,11 +149,14 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function left(database: IndexDatabase, files: readonly SourceFile[]): { pendingFiles: number; pendingBytes: number } {
+function left(
+  database: IndexDatabase,
+  files: readonly SourceFile[],
+  started: ReadonlySet<SourceFile>,
+): { pendingFiles: number; pendingBytes: number } {
   let pendingBytes = 0;
-  for (const [index, file] of files.entries()) {
-    // Only the first file can have been read in part.
-    const offset = index === 0 ? (findSource(database, file.path, holderOf(file))?.offset ?? 0) : 0;
+  for (const file of files) {
+    const offset = started.has(file) ? (findSource(database, file.path, holderOf(file))?.offset ?? 0) : 0;
     pendingBytes += Math.max(0, lengthOf(file) - offset);
   }
   return { pendingFiles: files.length, pendingBytes };
@@ -152,13 +169,14 @@ function createProgress(
   { onProgress }: RefreshOptions,
   pending: readonly SourceFile[],
   rows: ReadonlyMap<string, SourceRow>,
-): { tell(filesDone: number, bytesDone: number): void; finish(bytesDone: number): void } {
+): { bytesTotal: number; tell(filesDone: number, bytesDone: number): void; finish(bytesDone: number): void } {
   const sizes = pending.map((file) => Math.max(0, lengthOf(file) - (rows.get(keyOf(file))?.offset ?? 0)));
   const bytesTotal = sizes.reduce((sum, size) => sum + size, 0);
   let told = clock.now();
   const send = (filesDone: number, bytesDone: number): void =>
     onProgress?.({ filesDone, filesTotal: pending.length, bytesDone, bytesTotal });
   return {
+    bytesTotal,
     tell: (filesDone, bytesDone) => {
       if (clock.now() - told < PROGRESS_INTERVAL_MS) return;
       told = clock.now();

@@ -1,10 +1,12 @@
 /** Tool calls as text: the name, the file and the command. Not the content that a tool writes, and not its output. */
+import { isAbsolute, join } from "node:path";
 import { isRecord } from "../base/json-record.ts";
+import { redactText } from "../base/redact.ts";
 
 export interface ToolCalls {
   /** One call per line; calls that were read before are left out. */
   text: string;
-  /** Files that were changed, as the tool named them. */
+  /** Paths of files that were changed, without secrets. */
   edits: string[];
 }
 
@@ -34,7 +36,9 @@ export function createToolCallReader(): (content: unknown, folder: string | unde
       const input = type === "tool_use" ? block["input"] : type === "toolCall" ? block["arguments"] : undefined;
       if (typeof name !== "string" || !isRecord(input)) continue;
       const path = [input["file_path"], input["notebook_path"], input["path"]].find((each) => typeof each === "string");
-      if (typeof path === "string" && path.length <= PATH_LENGTH && EDITING_TOOLS.has(name)) edits.push(path);
+      if (typeof path === "string" && path.length <= PATH_LENGTH && EDITING_TOOLS.has(name)) {
+        edits.push(redactText(isAbsolute(path) || folder === undefined ? path : join(folder, path)));
+      }
       const texts = MEMBERS.map((member) => input[member]).filter((text) => typeof text === "string");
       const line = [name, ...texts.map((text) => withoutFolder(text.slice(0, MEMBER_LENGTH), folder))].join(" ");
       if (texts.length === 0 || seen.has(line)) continue;
