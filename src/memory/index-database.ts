@@ -21,6 +21,8 @@ import {
 import { findDatabaseDamage, isDatabaseDamage, noteAsLeft, openDerived } from "../base/derived-database.ts";
 
 export interface IndexDatabase extends Pick<SqliteConnection, "all" | "get" | "run" | "transaction" | "close"> {
+  /** How long to wait while another process writes; then an error of the kind `locked`. */
+  waitForOthers(ms: number): void;
   /** Creates a new file if the current one was removed or replaced. */
   reopenIfReplaced(): Promise<void>;
   /** Creates a new file if `error` means that this one is damaged. */
@@ -55,6 +57,7 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
     get: <Row>(sql: string, ...values: SQLInputValue[]) => attempt((sqlite) => sqlite.get<Row>(sql, ...values)),
     run: (sql, ...values) => attempt((sqlite) => sqlite.run(sql, ...values)),
+    waitForOthers: (ms) => connection.database.exec(`PRAGMA busy_timeout = ${Math.max(1, Math.round(ms))}`),
     transaction: (task) => attempt((sqlite) => sqlite.transaction(task)),
     reopenIfReplaced: async () => {
       if (!connection.isInMemory && inodeOf(path) !== connection.inode) await reopen();

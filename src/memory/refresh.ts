@@ -59,13 +59,24 @@ export async function refreshIndex(
 ): Promise<RefreshReport> {
   const deadline = clock.now() + (options.budgetMs ?? Number.POSITIVE_INFINITY);
   const isOver = (): boolean => clock.now() >= deadline || options.signal?.aborted === true;
+  database.waitForOthers(options.budgetMs ?? WAIT_MS);
   // Read the rows first: a file that another process adds meanwhile must not look removed.
   const rows = new Map(allSources(database).map((row) => [keyOf(row), row]));
   const listing = await listSources(options.sources, rows.values());
-  const removed = reconcile(database, rows, listing);
+  const report = { ...EMPTY_REPORT, files: listing.files.length, failed: listing.failed };
+  let isLocked = false;
+  /** If another process writes for a long time, its files and ours are left to later calls. */
+  const unlessLocked = (write: () => void): void => {
+    if (isLocked) return;
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof HoldfastError && error.kind === "locked")) throw error;
+      isLocked = true;
+    }
+  };
+  unlessLocked(() => (report.removed = reconcile(database, rows, listing)));
   const pending = inOrder(listing.files.filter((file) => needsReading(rows.get(keyOf(file)), file)));
-
-  const report = { ...EMPTY_REPORT, files: listing.files.length, removed, failed: listing.failed };
   const progress = createProgress(clock, options, pending, rows);
   const writer = createIndexWriter(database, report);
   const [started, done] = [new Set<SourceFile>(), new Set<SourceFile>()];
@@ -80,20 +91,15 @@ export async function refreshIndex(
   };
   const jobs = pending.map((file) => ({ file, known: rows.get(keyOf(file)) }));
   const isLarge = options.budgetMs === undefined && progress.bytesTotal >= THREADED_BYTES;
-  try {
-    if (!isOver()) {
-      for await (const reading of isLarge ? readInThreads(jobs) : readHere(jobs)) {
-        accept(reading);
-        if (isOver()) break;
-      }
+  if (!isLocked && !isOver()) {
+    for await (const reading of isLarge ? readInThreads(jobs) : readHere(jobs)) {
+      unlessLocked(() => accept(reading));
+      if (isLocked || isOver()) break;
     }
-    writer.flush();
-  } catch (error) {
-    // Another process writes for a long time. Its changes are missing, and the report says so.
-    if (!(error instanceof HoldfastError && error.kind === "locked")) throw error;
-    done.clear();
   }
-  if (done.size < pending.length) {
+  unlessLocked(() => writer.flush());
+  if (isLocked) done.clear();
+  if (isLocked || done.size < pending.length) {
     const rest = pending.filter((file) => !done.has(file));
     return { ...report, complete: false, ...left(database, rest, started) };
   }
@@ -101,6 +107,8 @@ export async function refreshIndex(
   return report;
 }
 
+/** How long a call without a time limit waits for another process that writes. */
+const WAIT_MS = 10_000;
 /** Below this size, starting threads takes longer than they save. */
 const THREADED_BYTES = 32 * 1024 * 1024;
 
