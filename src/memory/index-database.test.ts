@@ -19,6 +19,8 @@ const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>
   index.search({ text, agentId: "main", repoRoots: [REPO], limit: 500 }).hits.length;
 
+const bash = (command: string) => ({ type: "tool_use", id: "t", name: "Bash", input: { command } });
+
 it("keeps no secret in any of its files", async () => {
   await using home = await createSearchHome();
   const key = `sk-ant-${"q7Zx".repeat(8)}`;
@@ -30,6 +32,8 @@ it("keeps no secret in any of its files", async () => {
   await home.native(REPO, SESSION, [
     prompt(REPO, text, { uuid: key }),
     answer(REPO, `${"word ".repeat(297)}${key} end`),
+    // The command is cut inside the key.
+    answer(REPO, "", { message: { role: "assistant", content: [bash(`${"x ".repeat(142)}${key}`)] } }),
   ]);
   const index = await home.refreshed();
   expect(count(index, "heron")).toBe(3);

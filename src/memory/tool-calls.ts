@@ -40,13 +40,22 @@ export function createToolCallReader(): (content: unknown, folder: string | unde
         edits.push(redactText(isAbsolute(path) || folder === undefined ? path : join(folder, path)));
       }
       const texts = MEMBERS.map((member) => input[member]).filter((text) => typeof text === "string");
-      const line = [name, ...texts.map((text) => withoutFolder(text.slice(0, MEMBER_LENGTH), folder))].join(" ");
+      const line = [name, ...texts.map((text) => withoutFolder(shortened(text), folder))].join(" ");
       if (texts.length === 0 || seen.has(line)) continue;
       if (seen.size < MAX_SEEN) seen.add(line);
       lines.push(line);
     }
     return { text: lines.join("\n"), edits };
   };
+}
+
+/** More than the longest secret that can begin before the cut. */
+const SECRET_LENGTH = 8192;
+
+/** Redacts before cutting, because half a secret is not recognized. Short texts are redacted with the others later. */
+function shortened(text: string): string {
+  if (text.length <= MEMBER_LENGTH) return text;
+  return redactText(text.slice(0, MEMBER_LENGTH + SECRET_LENGTH)).slice(0, MEMBER_LENGTH);
 }
 
 /** Every path of a session begins with its folder, which tells nothing. */
