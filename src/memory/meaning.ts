@@ -3,6 +3,7 @@
  * the beginning of what was said in it; the sessions whose vectors point in the direction of the question's come first.
  */
 import type { SQLInputValue } from "node:sqlite";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { ABOUT_PLACE, PASSAGE_BITS, type IndexDatabase, passageId } from "./index-database.ts";
 import type { RowFilter } from "./source-filter.ts";
 
@@ -71,6 +72,8 @@ export async function updateVectors(
         costUsd,
       );
     });
+    // Lets this thread notice that it should stop.
+    await nextTick();
   }
 }
 
