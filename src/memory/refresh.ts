@@ -235,6 +235,9 @@ function reconcile(database: IndexDatabase, rows: Map<string, SourceRow>, { file
  * stay searchable until the first lines of the new file replace them, or for good if the copy is identical.
  */
 function moveToCopies(database: IndexDatabase, rows: Map<string, SourceRow>, files: readonly SourceFile[]): void {
+  // Most people have no archive.
+  const hasCopies = files.some(({ copyOf }) => copyOf !== undefined);
+  if (!hasCopies && ![...rows.values()].some(({ kind, path }) => kind === "native" && isArchived(path))) return;
   const known = Map.groupBy(
     [...rows.values()].filter(({ kind }) => kind === "native"),
     transcriptOfRow,
@@ -292,5 +295,5 @@ function isSameFile(row: SourceRow, file: SourceFile): boolean {
 
 /** Identifies a file: its path, and its agent if several may share it. */
 function keyOf(file: SourceFile | SourceRow): string {
-  return JSON.stringify([file.path, "holder" in file ? file.holder : holderOf(file)]);
+  return `${"holder" in file ? file.holder : holderOf(file)}\0${file.path}`;
 }

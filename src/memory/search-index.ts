@@ -138,7 +138,7 @@ export async function createSearchIndex(options: SearchIndexOptions): Promise<Se
 
 function countAll(database: IndexDatabase): IndexCounts {
   const counts = database.get<IndexCounts>(
-    `SELECT (SELECT count(*) FROM sources) AS files, (SELECT count(*) FROM passages) AS passages,
+    `SELECT (SELECT count(*) FROM sources) AS files, (SELECT coalesce(sum(passages), 0) FROM sources) AS passages,
        (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size()) AS bytes`,
   );
   return counts ?? { files: 0, passages: 0, bytes: 0 };
