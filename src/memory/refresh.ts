@@ -10,7 +10,7 @@ import { createIndexWriter } from "./index-writer.ts";
 import { listSources, type Listing, isBelow, isArchived, transcriptOfFile, transcriptOfRow } from "./list-sources.ts";
 import { type Reading, readHere, readInThreads } from "./read-threads.ts";
 import {
-  type SourceRow,
+  type ListedRow,
   allSources,
   findSource,
   finishSource,
@@ -89,7 +89,10 @@ export async function refreshIndex(
     if (isDone) done.add(file);
     progress.tell(done.size, report.bytesRead);
   };
-  const jobs = pending.map((file) => ({ file, known: rows.get(keyOf(file)) }));
+  const jobs = pending.map((file) => {
+    const isKnown = rows.has(keyOf(file));
+    return { file, known: isKnown ? findSource(database, file.path, holderOf(file)) : undefined };
+  });
   const isLarge = options.budgetMs === undefined && progress.bytesTotal >= THREADED_BYTES;
   if (!isLocked && !isOver()) {
     for await (const reading of isLarge ? readInThreads(jobs) : readHere(jobs)) {
@@ -125,7 +128,7 @@ const EMPTY_REPORT: RefreshReport = {
   failed: [],
 };
 
-function needsReading(row: SourceRow | undefined, file: SourceFile): boolean {
+function needsReading(row: ListedRow | undefined, file: SourceFile): boolean {
   return row === undefined || row.inode !== file.inode || row.size !== file.size || row.modified_at !== file.modifiedAt;
 }
 
@@ -176,7 +179,7 @@ function createProgress(
   clock: Clock,
   { onProgress }: RefreshOptions,
   pending: readonly SourceFile[],
-  rows: ReadonlyMap<string, SourceRow>,
+  rows: ReadonlyMap<string, ListedRow>,
 ): { bytesTotal: number; tell(filesDone: number, bytesDone: number): void; finish(bytesDone: number): void } {
   const sizes = pending.map((file) => Math.max(0, lengthOf(file) - (rows.get(keyOf(file))?.offset ?? 0)));
   const bytesTotal = sizes.reduce((sum, size) => sum + size, 0);
@@ -197,7 +200,7 @@ function createProgress(
 }
 
 /** Applies what needs no reading: moved files, removed files, owners. Updates `rows`. Returns the number of removed files. */
-function reconcile(database: IndexDatabase, rows: Map<string, SourceRow>, { files, covered }: Listing): number {
+function reconcile(database: IndexDatabase, rows: Map<string, ListedRow>, { files, covered }: Listing): number {
   moveToCopies(database, rows, files);
   const listed = new Set(files.map(keyOf));
   const gone = [...rows.values()].filter(
@@ -234,7 +237,7 @@ function reconcile(database: IndexDatabase, rows: Map<string, SourceRow>, { file
  * Moves passages from a removed original to its copy, from a copy to a restored original, or to a newer copy. They
  * stay searchable until the first lines of the new file replace them, or for good if the copy is identical.
  */
-function moveToCopies(database: IndexDatabase, rows: Map<string, SourceRow>, files: readonly SourceFile[]): void {
+function moveToCopies(database: IndexDatabase, rows: Map<string, ListedRow>, files: readonly SourceFile[]): void {
   // Most people have no archive.
   const hasCopies = files.some(({ copyOf }) => copyOf !== undefined);
   if (!hasCopies && ![...rows.values()].some(({ kind, path }) => kind === "native" && isArchived(path))) return;
@@ -264,7 +267,7 @@ function moveToCopies(database: IndexDatabase, rows: Map<string, SourceRow>, fil
   }
 }
 
-function moveIfCurrent(database: IndexDatabase, row: SourceRow, file: SourceFile): SourceRow | undefined {
+function moveIfCurrent(database: IndexDatabase, row: ListedRow, file: SourceFile): ListedRow | undefined {
   const current = findSource(database, row.path, row.holder);
   if (current?.id !== row.id || findSource(database, file.path, holderOf(file)) !== undefined) return undefined;
   moveSource(database, current, file);
@@ -272,18 +275,18 @@ function moveIfCurrent(database: IndexDatabase, row: SourceRow, file: SourceFile
   return findSource(database, file.path, holderOf(file));
 }
 
-function isWholeCopy({ copyOf }: SourceFile, { size, modified_at: modifiedAt, offset, path }: SourceRow): boolean {
+function isWholeCopy({ copyOf }: SourceFile, { size, modified_at: modifiedAt, offset, path }: ListedRow): boolean {
   if (copyOf === undefined || !copyOf.isExact || isArchived(path)) return false;
   const { sizeBytes } = copyOf;
   return sizeBytes === size && sizeBytes === offset && copyOf.modifiedAt === modifiedAt;
 }
 
-function removeIfCurrent(database: IndexDatabase, row: SourceRow): void {
+function removeIfCurrent(database: IndexDatabase, row: ListedRow): void {
   const current = findSource(database, row.path, row.holder);
   if (current?.id === row.id) removeSource(database, current);
 }
 
-function isSameFile(row: SourceRow, file: SourceFile): boolean {
+function isSameFile(row: ListedRow, file: SourceFile): boolean {
   return (
     row.inode === file.inode &&
     row.kind === file.kind &&
@@ -294,6 +297,6 @@ function isSameFile(row: SourceRow, file: SourceFile): boolean {
 }
 
 /** Identifies a file: its path, and its agent if several may share it. */
-function keyOf(file: SourceFile | SourceRow): string {
+function keyOf(file: SourceFile | ListedRow): string {
   return `${"holder" in file ? file.holder : holderOf(file)}\0${file.path}`;
 }
