@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createNativeIndex } from "../src/claude/index/create-native-index.ts";
 import { generateCorpus } from "./claude-corpus.ts";
-import { type Result, compare, median } from "./measure.ts";
+import { NOTE_MEMORY, type Result, compare, median } from "./measure.ts";
 
 const BIN = fileURLToPath(new URL("../bin/holdfast.js", import.meta.url));
 const CCUSAGE = "ccusage@20.0.24";
@@ -25,11 +25,6 @@ const AGENT_SDK = "@anthropic-ai/claude-agent-sdk@0.3.325";
 const LIST_PAGE = ["cc", "list", "--all"];
 const LIST_ALL = ["cc", "list", "--all", "--json"];
 const COSTS = ["cc", "costs", "--json"];
-/** A module that writes the peak memory of its process, threads included, to a file at exit. */
-const NOTE_MEMORY = `data:text/javascript,${encodeURIComponent(
-  `import { writeFileSync } from "node:fs";
-   process.on("exit", () => writeFileSync(process.env.BENCH_RSS, String(process.resourceUsage().maxRSS)));`,
-)}`;
 const QUICK = process.env["HOLDFAST_BENCH_QUICK"] !== undefined;
 const RSS_LIMIT_MB = 250;
 

@@ -12,6 +12,12 @@ export interface Result {
   unit?: string | undefined;
 }
 
+/** A module that writes the peak memory of its process, threads included, to the file `BENCH_RSS` at exit. */
+export const NOTE_MEMORY = `data:text/javascript,${encodeURIComponent(
+  `import { writeFileSync } from "node:fs";
+   process.on("exit", () => writeFileSync(process.env.BENCH_RSS, String(process.resourceUsage().maxRSS)));`,
+)}`;
+
 /** The median of repeated runs, each timed on its own. */
 export async function median(runs: number, task: (index: number) => Promise<void> | void): Promise<number> {
   const times: number[] = [];

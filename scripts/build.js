@@ -26,8 +26,8 @@ const PROGRAMS = {
   "lease-child": "selftest/lease-child.js",
 };
 
-// Bundled alone: shared chunks would load code that only commands need, and the first results wait for this thread.
-const SCAN_THREAD = "claude/index/scan-thread.js";
+// Bundled alone: shared chunks would load code that only commands need, and the first results wait for these threads.
+const THREADS = { "scan-thread": "claude/index/scan-thread.js", "read-thread": "memory/read-thread.js" };
 // Also bundled alone: Claude Code waits for its hooks.
 const HOOK = "cli/commands/hook.js";
 
@@ -58,7 +58,7 @@ const { rolldown } = await import("rolldown");
 await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, `${root}dist/${file}`])), {
   codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
 });
-await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
+for (const [name, file] of Object.entries(THREADS)) await joinFiles({ [name]: `${root}dist/${file}` }, {});
 await joinFiles({ hook: `${root}dist/${HOOK}` }, {});
 
 async function joinFiles(input, output) {

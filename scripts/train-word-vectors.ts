@@ -1,7 +1,7 @@
 /**
  * Learns word vectors for search from documentation with permissive licences and writes data/word-vectors.bin:
  *
- *   node scripts/train-word-vectors.ts <folder> [--words 20000] [--dimensions 100] [--out file]
+ *   node scripts/train-word-vectors.ts <folder> [--words 20000] [--dimensions 200] [--out file]
  *
  * `<folder>` has one folder per Debian package of data/README.md, unpacked with `dpkg -x`. The vectors are the first
  * singular vectors of the positive pointwise mutual information between words that are close to each other. The same
@@ -21,7 +21,7 @@ const WINDOW = 8;
 const CONTEXTS = 8000;
 /** No package decides alone what a word means. */
 const MAX_PACKAGE_WORDS = 2_500_000;
-/** All vectors have this length; single numbers of a hundred are rarely larger than half of it. */
+/** All vectors have this length; single numbers are rarely larger than half of it. */
 const SCALE = 254;
 /** Makes rare contexts count less. */
 const SMOOTHING = 0.75;
@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     words: { type: "string", default: "20000" },
-    dimensions: { type: "string", default: "100" },
+    dimensions: { type: "string", default: "200" },
     out: { type: "string", default: TARGET },
   },
 });

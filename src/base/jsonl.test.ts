@@ -1,20 +1,26 @@
-import { open, writeFile } from "node:fs/promises";
+import { open, stat, writeFile } from "node:fs/promises";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { type Line, encodeLine, readLines, readLinesBackward } from "./jsonl.ts";
+import { type Line, encodeLine, readLines, readLinesBackward, readLinesSync } from "./jsonl.ts";
 
-async function collect(path: string, options: object, backward: boolean): Promise<Line[]> {
+type Way = "forward" | "backward" | "forward without waiting";
+
+async function collect(path: string, options: object, way: Way): Promise<Line[]> {
   await using handle = await open(path, "r");
   const lines: Line[] = [];
-  for await (const line of (backward ? readLinesBackward : readLines)(handle, options)) lines.push(line);
-  return backward ? lines.toReversed() : lines;
+  if (way === "forward without waiting") {
+    const { size } = await stat(path);
+    for (const line of readLinesSync(handle.fd, { ...options, end: size })) {
+      lines.push({ ...line, bytes: Buffer.from(line.bytes) });
+    }
+    return lines;
+  }
+  for await (const line of (way === "backward" ? readLinesBackward : readLines)(handle, options)) lines.push(line);
+  return way === "backward" ? lines.toReversed() : lines;
 }
 
-describe.each([
-  ["forward", false],
-  ["backward", true],
-])("reading %s", (_, backward) => {
+describe.each<Way>(["forward", "backward", "forward without waiting"])("reading %s", (way) => {
   it("yields every line with its position for any chunk size", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("f");
@@ -28,7 +34,7 @@ describe.each([
           const content = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
           const whole = terminated || content.length === 0 ? content : content.subarray(0, -1);
           await writeFile(path, whole);
-          const read = await collect(path, { chunkBytes }, backward);
+          const read = await collect(path, { chunkBytes }, way);
           expect(
             Buffer.concat(read.flatMap(({ bytes, terminated: end }) => [bytes, Buffer.from(end ? "\n" : "")])),
           ).toEqual(whole);
@@ -47,7 +53,7 @@ describe.each([
     await using folder = await temporaryFolder();
     const path = folder.join("f");
     await writeFile(path, `short\n${"x".repeat(1000)}\nlast\n`);
-    const lines = await collect(path, { maxLineBytes: 100, chunkBytes: 64 }, backward);
+    const lines = await collect(path, { maxLineBytes: 100, chunkBytes: 64 }, way);
     expect(lines.map(({ bytes, oversized, offset, end }) => [String(bytes), oversized, offset, end])).toEqual([
       ["short", false, 0, 6],
       ["", true, 6, 1007],

@@ -2,6 +2,7 @@
  * Lines of a JSONL file, read in either direction with bounded memory. A line longer than `maxLineBytes` is reported
  * with its position but without its bytes. A last line without a newline is marked, because it may be incomplete.
  */
+import { readSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 
 export interface Line {
@@ -43,6 +44,49 @@ export async function* readLines(handle: FileHandle, options: ReadLinesOptions =
     position += bytesRead;
   }
   yield* lines.end();
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** The same without waiting, for threads. The bytes of a line are valid until the next one is taken. */
+export function* readLinesSync(
+  descriptor: number,
+  { start = 0, end, maxLineBytes = MAX_LINE_BYTES, chunkBytes = CHUNK_BYTES }: ReadLinesOptions & { end: number },
+): Generator<Line> {
+  let chunk = Buffer.allocUnsafe(Math.max(1, Math.min(chunkBytes, end - start)));
+  /** Where the chunk and the current line begin in the file. */
+  let [position, offset] = [start, start];
+  let filled = 0;
+  let oversized = false;
+  const finish = (from: number, to: number, terminated: boolean): Line => {
+    const bytes = oversized ? EMPTY : chunk.subarray(from, to);
+    return { bytes, offset, end: position + to + (terminated ? 1 : 0), terminated, oversized };
+  };
+  while (position + filled < end) {
+    const wanted = Math.min(chunk.length - filled, end - position - filled);
+    const bytesRead = readSync(descriptor, chunk, filled, wanted, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1 && at < filled; at = chunk.indexOf(NEWLINE, from)) {
+      yield finish(from, at, true);
+      [from, oversized] = [at + 1, false];
+      offset = position + from;
+    }
+    if (oversized) from = filled;
+    chunk.copyWithin(0, from, filled);
+    position += from;
+    filled -= from;
+    if (filled > maxLineBytes) {
+      position += filled;
+      [filled, oversized] = [0, true];
+    } else if (filled === chunk.length) {
+      const larger = Buffer.allocUnsafe(Math.min(4 * chunk.length, maxLineBytes + 1));
+      chunk.copy(larger);
+      chunk = larger;
+    }
+  }
+  if (filled > 0 || oversized) yield finish(0, filled, false);
 }
 
 /** Splits content that arrives in chunks. A chunk may be overwritten once its lines are taken. */

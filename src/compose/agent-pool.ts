@@ -257,7 +257,7 @@ function createMemorySearcher(agent: AgentHandle, openIndex: () => Promise<Searc
     return await turns.run("refresh", async () => {
       const sources = { agents: [{ agentId, workspace, sessionsFolder, archiveFolder }] };
       await index.refresh({ sources, budgetMs: REFRESH_MS });
-      return searchRecall(index, { ...query, agentId, windows });
+      return await searchRecall(index, { ...query, agentId, windows });
     });
   };
 }

@@ -31,7 +31,7 @@ async function refresh(): Promise<void> {
       if (news.refreshed?.complete === true) break;
       report(news);
     }
-    if (data.config.search.embeddings !== undefined) encoding ??= encode();
+    encoding ??= encode();
   } catch (error) {
     news = { problem: errorMessage(error) };
   }
@@ -39,11 +39,12 @@ async function refresh(): Promise<void> {
   report(news);
 }
 
-/** Only with a configured model: the shipped word vectors take little time when they are needed. */
+/** Here, so that a question does not wait for new sessions. Only a configured model has a progress worth telling. */
 async function encode(): Promise<void> {
-  let news: Omit<IndexThreadReport, "isIdle">;
+  let news: Omit<IndexThreadReport, "isIdle"> = {};
   try {
-    news = { meaning: await opened.index.encode({ budgetMs: Number.POSITIVE_INFINITY, signal: closing.signal }) };
+    const meaning = await opened.index.encode({ budgetMs: Number.POSITIVE_INFINITY, signal: closing.signal });
+    if (data.config.search.embeddings !== undefined) news = { meaning };
   } catch (error) {
     news = { problem: errorMessage(error) };
   }

@@ -27,15 +27,12 @@ export interface PersonSearch {
 }
 
 export async function openPersonSearch(options: OpenSearchOptions): Promise<PersonSearch> {
-  const { home, config, env = process.env, clock = systemClock } = options;
+  const { home, config, env = process.env } = options;
   const logger = options.logger ?? createLogger({ level: config.log.level });
-  const [{ createSearchIndex }, { searchForPerson }] = await Promise.all([
-    import("../memory/search-index.ts"),
+  const [index, { searchForPerson }] = await Promise.all([
+    openSearchIndex({ ...options, logger }),
     import("../memory/person-search.ts"),
   ]);
-  const encoder =
-    config.search.embeddings === undefined ? undefined : await openEncoder(options, config.search.embeddings);
-  const index = await createSearchIndex({ path: searchIndexFile(home), clock, logger, encoder });
   return {
     index,
     refresh: async (choice) => {
@@ -46,6 +43,15 @@ export async function openPersonSearch(options: OpenSearchOptions): Promise<Pers
     query: async (query) => await searchForPerson(index, query),
     close: () => index.close(),
   };
+}
+
+/** With the configured embedding model, if there is one. */
+export async function openSearchIndex(options: OpenSearchOptions & { logger: Logger }): Promise<SearchIndex> {
+  const { home, config, clock = systemClock, logger } = options;
+  const { createSearchIndex } = await import("../memory/search-index.ts");
+  const { embeddings } = config.search;
+  const encoder = embeddings === undefined ? undefined : await openEncoder(options, embeddings);
+  return await createSearchIndex({ path: searchIndexFile(home), clock, logger, encoder });
 }
 
 async function openEncoder({ config, env = process.env, clock = systemClock }: OpenSearchOptions, spec: string) {

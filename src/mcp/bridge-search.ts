@@ -32,12 +32,12 @@ const MAX_ROOTS = 500;
 export function createBridgeSearch(parts: McpParts) {
   const mutex = createKeyedMutex();
   /** One at a time: parallel calls would refresh the same files. */
-  const refreshed = async <T>(sources: SearchSources, search: (index: SearchIndex) => T): Promise<T> =>
+  const refreshed = async <T>(sources: SearchSources, search: (index: SearchIndex) => Promise<T>): Promise<T> =>
     await mutex.run(LOCK, async () => {
       const index = await parts.openSearchIndex();
       const { failed } = await index.refresh({ sources, budgetMs: REFRESH_MS });
       for (const { path, reason } of failed) parts.logger.warn("not searchable", { path, reason });
-      return search(index);
+      return await search(index);
     });
 
   return {
@@ -45,7 +45,7 @@ export function createBridgeSearch(parts: McpParts) {
       const { searchMemory } = await import("../memory/search-results.ts");
       const sources = await parts.searchSources({ memory: true });
       const query = { text, agentId: parts.agentId, maxResults, minScore };
-      return await refreshed(sources, (index) => searchMemory(index, query));
+      return await refreshed(sources, async (index) => await searchMemory(index, query));
     },
     sessions: async ({ text, limit, includeNative, role, since }: SessionSearchQuery) => {
       const [{ sessions }, chats] = await Promise.all([parts.claude.discover(parts.repoPath), chatWindows(parts)]);
@@ -59,8 +59,9 @@ export function createBridgeSearch(parts: McpParts) {
       const repoRoots = outermost(visible.flatMap(({ cwds }) => cwds));
       const native = { kinds: ["native"], sessionIds: visible.map(({ sessionId }) => sessionId), repoRoots } as const;
       const own = { kinds: ["transcript"], sessionIds: chats } as const;
-      return await refreshed(sources, (index) => {
-        const results = [native, own].map((filter) => index.sessions({ ...query, ...filter }));
+      return await refreshed(sources, async (index) => {
+        const filters = [native, own];
+        const results = await Promise.all(filters.map(async (filter) => await index.ask({ ...query, ...filter })));
         const hits = results.flatMap((result) => result.sessions).sort((a, b) => b.score - a.score);
         const note = (results.find((result) => result.sessions.length > 0) ?? results[0])?.note;
         return { hits: hits.slice(0, limit), sessions: visible, note };

@@ -5,12 +5,21 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Child, startChild } from "../../test/support/child.ts";
-import { SESSION, type SearchHome, answer, createSearchHome, prompt } from "../../test/support/search-home.ts";
+import {
+  SESSION,
+  SESSION_2,
+  type SearchHome,
+  answer,
+  createSearchHome,
+  prompt,
+} from "../../test/support/search-home.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>
   index.search({ text, agentId: "main", repoRoots: [REPO], limit: 500 }).hits.length;
+
+const bash = (command: string) => ({ type: "tool_use", id: "t", name: "Bash", input: { command } });
 
 it("keeps no secret in any of its files", async () => {
   await using home = await createSearchHome();
@@ -23,6 +32,8 @@ it("keeps no secret in any of its files", async () => {
   await home.native(REPO, SESSION, [
     prompt(REPO, text, { uuid: key }),
     answer(REPO, `${"word ".repeat(297)}${key} end`),
+    // The command is cut inside the key.
+    answer(REPO, "", { message: { role: "assistant", content: [bash(`${"x ".repeat(142)}${key}`)] } }),
   ]);
   const index = await home.refreshed();
   expect(count(index, "heron")).toBe(3);
@@ -140,6 +151,26 @@ describe("several processes", () => {
     }
     expect(await ended).toBe(0);
     expectAllOnce(index);
+  });
+
+  it("search while another holds the lock: what is known, soon, and clearly partial", async () => {
+    await using home = await createSearchHome();
+    await home.native(REPO, SESSION, [prompt(REPO, "begin")]);
+    const index = await home.refreshed();
+    const path = await home.native(REPO, SESSION_2, [prompt(REPO, "heron")]);
+    const other = new DatabaseSync(home.indexPath);
+    other.exec("BEGIN IMMEDIATE");
+    const report = await index.refresh({ sources: home.sources(), budgetMs: 50 });
+    expect(report).toMatchObject({ complete: false, pendingFiles: 1, pendingBytes: (await stat(path)).size });
+    expect(index.search({ text: "begin", person: true }).hits).toHaveLength(1);
+    expect(index.search({ text: "heron", person: true })).toMatchObject({
+      hits: [],
+      note: expect.stringContaining("1 file is not searchable yet"),
+    });
+    other.exec("ROLLBACK");
+    other.close();
+    expect(await index.refresh({ sources: home.sources(), budgetMs: 1000 })).toMatchObject({ complete: true });
+    expect(index.search({ text: "heron", person: true }).hits).toHaveLength(1);
   });
 
   it("lose nothing when one is killed in the middle", async () => {

@@ -21,8 +21,8 @@ import {
 import { findDatabaseDamage, isDatabaseDamage, noteAsLeft, openDerived } from "../base/derived-database.ts";
 
 export interface IndexDatabase extends Pick<SqliteConnection, "all" | "get" | "run" | "transaction" | "close"> {
-  /** Words that are certainly in the vocabulary. Only a cache. */
-  knownWords(): Set<string>;
+  /** How long to wait while another process writes; then an error of the kind `locked`. */
+  waitForOthers(ms: number): void;
   /** Creates a new file if the current one was removed or replaced. */
   reopenIfReplaced(): Promise<void>;
   /** Creates a new file if `error` means that this one is damaged. */
@@ -57,16 +57,8 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
     get: <Row>(sql: string, ...values: SQLInputValue[]) => attempt((sqlite) => sqlite.get<Row>(sql, ...values)),
     run: (sql, ...values) => attempt((sqlite) => sqlite.run(sql, ...values)),
-    knownWords: () => connection.knownWords,
-    transaction: (task) =>
-      attempt((sqlite) => {
-        try {
-          return sqlite.transaction(task);
-        } catch (error) {
-          connection.knownWords.clear();
-          throw error;
-        }
-      }),
+    waitForOthers: (ms) => connection.database.exec(`PRAGMA busy_timeout = ${Math.max(1, Math.round(ms))}`),
+    transaction: (task) => attempt((sqlite) => sqlite.transaction(task)),
     reopenIfReplaced: async () => {
       if (!connection.isInMemory && inodeOf(path) !== connection.inode) await reopen();
     },
@@ -98,7 +90,6 @@ const INDEX_ROLE: DatabaseRole = {
 interface Connection {
   database: DatabaseSync;
   sqlite: SqliteConnection;
-  knownWords: Set<string>;
   inode: number | undefined;
   isInMemory?: true | undefined;
 }
@@ -110,7 +101,7 @@ async function openOrRebuild(path: string, logger: Logger, damagedInode?: number
     if (!isForbidden(error)) throw error;
     const database = openConnection(":memory:", { pragmas: "", setUp: (empty) => empty.exec(SCHEMA) });
     const sqlite = wrapConnection(database, path, INDEX_ROLE);
-    return { database, sqlite, knownWords: new Set(), inode: undefined, isInMemory: true };
+    return { database, sqlite, inode: undefined, isInMemory: true };
   }
 }
 
@@ -129,7 +120,7 @@ async function openOnDisk(path: string, logger: Logger, damagedInode: number | u
     if (before !== undefined && before.ino !== inode) {
       logger.warn("the search index cannot be used and is built again", { path });
     }
-    return { database, sqlite: wrapConnection(database, path, INDEX_ROLE), knownWords: new Set(), inode };
+    return { database, sqlite: wrapConnection(database, path, INDEX_ROLE), inode };
   });
 }
 
@@ -145,7 +136,7 @@ function openFile(path: string, replace: boolean): DatabaseSync {
         database.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID,
       check: (database) => {
         // Fails if a table is missing.
-        database.prepare("SELECT 1 FROM sources, words, spellings, vocabulary, edits, vectors LIMIT 0").get();
+        database.prepare("SELECT 1 FROM sources, words, vocabulary, edits, vectors LIMIT 0").get();
         return findDatabaseDamage(database);
       },
       replace,
@@ -166,7 +157,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Increased when the same files would be indexed differently. */
-const INDEX_VERSION = 3;
+const INDEX_VERSION = 4;
 
 /** "HFSx" in SQLite's header identifies our file. */
 const APPLICATION_ID = 0x48465378;
@@ -191,7 +182,7 @@ export const ABOUT_PLACE = 2 ** PASSAGE_BITS - 1;
 /**
  * - `words`: stemmed, without accents, one column per kind of text because they count differently. `parts` holds
  *   extra words for the tokenizer (`query.ts`). The last place of a source is about the session: title, branch, files.
- * - `vocabulary`, `spellings`: each distinct word once, with trigrams, for parts of words and typos.
+ * - `vocabulary`: each distinct word once, for parts of words and typos.
  * - `edits`: which prompt (a passage id) led to a change of a file.
  * - `vectors`: the meaning of a session (`meaning.ts`), one per encoder; empty for a session without words.
  */
@@ -251,10 +242,7 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE words USING fts5 (
     said, parts, tools, about, content = '', contentless_delete = 1, tokenize = "porter unicode61 remove_diacritics 2"
   );
-  CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE) STRICT;
-  CREATE VIRTUAL TABLE spellings USING fts5 (
-    word, content = '', columnsize = 0, detail = none, tokenize = "trigram"
-  );
+  CREATE TABLE vocabulary (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TABLE vectors (
     encoder TEXT NOT NULL,
     source_id INTEGER NOT NULL REFERENCES sources (id),

@@ -20,9 +20,10 @@ import { readArchive } from "../claude/archive/catalogue.ts";
 import { createNativeIndex } from "../claude/index/create-native-index.ts";
 import { claudeLayout } from "../config/layout.ts";
 import { openIndexDatabase } from "./index-database.ts";
-import { createCommitQueue, indexFile } from "./index-file.ts";
+import { createIndexWriter } from "./index-writer.ts";
 import { type SearchIndex, createSearchIndex } from "./search-index.ts";
 import { listSources } from "./list-sources.ts";
+import { readHere } from "./read-threads.ts";
 import type { NativeSources, SearchSources } from "./sources.ts";
 
 const REPO = "/repos/shop";
@@ -259,10 +260,10 @@ describe("an original that is there", () => {
       await rename(`${path}.away`, path);
       // As if two processes had run, one before the original was removed.
       const database = await openIndexDatabase({ path: home.indexPath, logger: silentLogger });
-      const queue = createCommitQueue(database);
-      const counts = { filesRead: 0, bytesRead: 0, damagedLines: 0, skippedLines: 0 };
-      for (const file of [...before, ...after]) await indexFile(database, file, { counts, queue }, () => false);
-      queue.flush();
+      const writer = createIndexWriter(database, { filesRead: 0, bytesRead: 0, damagedLines: 0, skippedLines: 0 });
+      const jobs = [...before, ...after].map((file) => ({ file }));
+      for await (const { part } of readHere(jobs)) if (part !== undefined) writer.add(part);
+      writer.flush();
       database.close();
       expect(hits(index, "heron")).toHaveLength(2);
       if (!isBack) await rename(path, `${path}.away`);

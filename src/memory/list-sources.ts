@@ -162,7 +162,7 @@ function listArchive(
   indexed: Iterable<IndexedFile>,
 ): SourceFile[] {
   const { archive, claudeHome } = native;
-  if (archive === undefined) return [];
+  if (archive === undefined || archive.sessions.length === 0) return [];
   const found = new Set(originals.map(transcriptOfFile));
   const elsewhere = indexedOriginals(indexed);
   const isThere = (transcript: string): boolean =>

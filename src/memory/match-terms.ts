@@ -1,10 +1,10 @@
 /**
  * Finds the passages of each term of a query, with a weight per passage. A term that no passage has is replaced: by
  * words that contain it, by words that differ by a typo, by the end of a path. Rare terms come first; a term that is
- * in very many passages is only looked up where a rarer one was found.
+ * in very many passages is only looked up where a rarer one was found, or in the newest sessions.
  */
 import type { IndexDatabase } from "./index-database.ts";
-import { PASSAGE_BITS, sourceOf } from "./index-database.ts";
+import { ABOUT_PLACE, PASSAGE_BITS, sourceOf } from "./index-database.ts";
 import {
   type ParsedQuery,
   type QueryTerm,
@@ -41,13 +41,24 @@ export function matchTerms(database: IndexDatabase, parsed: ParsedQuery, filter:
   terms.sort((a, b) => a.count - b.count);
   const sources = new Set<number>();
   return terms.map(({ term, expression, count }) => {
-    const lookup = createLookup(database, parsed, filter, count > COMMON ? [...sources] : []);
+    const isCommon = count > COMMON;
+    const within = !isCommon ? [] : sources.size > 0 ? [...sources] : newestSources(database, filter);
+    const lookup = createLookup(database, parsed, filter, within);
     const weights = expression === undefined ? new Map<number, number>() : lookup(expression, 1);
     const instead = weights.size < FEW && !term.exact ? addReplacements(database, term, weights, lookup) : [];
     if (weights.size === 0 && isWorthScanning(term)) scan(database, term, parsed, filter, weights);
     for (const id of weights.keys()) sources.add(sourceOf(id));
     return { term, weights, instead };
   });
+}
+
+/** Ranking a word that is everywhere would take longer than everything else, and says no more than the time. */
+const MAX_NEWEST = 200;
+
+function newestSources(database: IndexDatabase, filter: RowFilter): number[] {
+  const about = `((sources.id << ${PASSAGE_BITS}) + ${ABOUT_PLACE})`;
+  const sql = `SELECT id FROM sources WHERE ${filter.sql(about)} ORDER BY last_at DESC LIMIT ${MAX_NEWEST}`;
+  return database.all<{ id: number }>(sql, ...filter.values).map(({ id }) => id);
 }
 
 function countUpTo(database: IndexDatabase, expression: string, limit: number): number {
@@ -141,6 +152,8 @@ function corrected(database: IndexDatabase, words: readonly string[]): string[][
 }
 
 const MAX_SCANNED = 200;
+/** A term that has words but is in no passage as words can only begin or end inside one; that is rarely meant. */
+const SCANNED_PARTS = 20_000;
 
 /** Looks for the characters themselves, where no word can match: `=>>`. */
 function scan(
@@ -150,8 +163,12 @@ function scan(
   filter: RowFilter,
   weights: Map<number, number>,
 ): void {
-  const sql = `SELECT id, text FROM passages WHERE instr(lower(text), lower(?)) > 0 AND ${filter.sql("passages.id")}
-    ORDER BY id DESC LIMIT ${MAX_SCANNED}`;
+  const among =
+    termExpression(term) === undefined
+      ? "passages"
+      : `(SELECT * FROM passages ORDER BY id DESC LIMIT ${SCANNED_PARTS})`;
+  const sql = `SELECT id, text FROM ${among} AS passages
+    WHERE instr(lower(text), lower(?)) > 0 AND ${filter.sql("passages.id")} ORDER BY id DESC LIMIT ${MAX_SCANNED}`;
   for (const { id, text } of database.all<{ id: number; text: string }>(sql, term.text, ...filter.values)) {
     if (!unwanted.some((other) => text.toLowerCase().includes(other.text.toLowerCase()))) weights.set(id, PRESENCE);
   }

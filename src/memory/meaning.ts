@@ -3,6 +3,7 @@
  * the beginning of what was said in it; the sessions whose vectors point in the direction of the question's come first.
  */
 import type { SQLInputValue } from "node:sqlite";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { ABOUT_PLACE, PASSAGE_BITS, type IndexDatabase, passageId } from "./index-database.ts";
 import type { RowFilter } from "./source-filter.ts";
 
@@ -71,6 +72,8 @@ export async function updateVectors(
         costUsd,
       );
     });
+    // Lets this thread notice that it should stop.
+    await nextTick();
   }
 }
 
@@ -136,7 +139,31 @@ export function similarSources(
   return found;
 }
 
-function cosine(a: Float32Array, b: Int8Array): number {
+/** Passages that are compared one by one. */
+const MAX_COMPARED = 3000;
+
+/** The same for single passages, newest first. `encoder` is local. */
+export async function similarPassages(
+  database: IndexDatabase,
+  encoder: Encoder,
+  vector: Float32Array,
+  filter: RowFilter,
+): Promise<Map<number, number>> {
+  const rows = database.all<{ id: number; text: string }>(
+    `SELECT id, text FROM passages WHERE coalesce(role, '') <> 'tool' AND ${filter.sql("passages.id")}
+     ORDER BY at DESC LIMIT ${MAX_COMPARED}`,
+    ...filter.values,
+  );
+  const { vectors } = await encoder.encode(rows.map(({ text }) => text));
+  const found = new Map<number, number>();
+  for (const [at, { id }] of rows.entries()) {
+    const own = vectors[at];
+    if (own !== undefined) found.set(id, cosine(vector, own));
+  }
+  return found;
+}
+
+function cosine(a: Float32Array, b: Int8Array | Float32Array): number {
   let [product, ofA, ofB] = [0, 0, 0];
   for (let at = 0; at < b.length; at += 1) {
     const x = a[at] ?? 0;

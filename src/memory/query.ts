@@ -103,42 +103,38 @@ export function isSearchable({ wanted }: ParsedQuery): boolean {
   return wanted.some((term) => termExpression(term) !== undefined || isWorthScanning(term));
 }
 
-/**
+/*
  * Extra words for what the tokenizer cannot find. They are computed the same way for texts and queries:
  *
  * - parts of an identifier: `getUserName` → `get User Name` (the tokenizer itself splits at `_`, `-`, `.`)
  * - scripts without spaces: each pair of characters, and each character
  * - emoji: a word with their code point
  */
-interface WordForms {
-  /** The text without scripts that only `parts` covers. */
-  text: string;
-  parts: string;
-}
-
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々〆]+/gu;
 const EMOJI = /\p{Extended_Pictographic}|[\u{1f1e6}-\u{1f1ff}]/gu;
-/** No emoji and no script without spaces is below. */
-const BEYOND_LATIN = /[^\0-\u0dff]|[©®]/u;
-const WORD = /[\p{L}\p{N}]+/gu;
+/** No emoji and no script without spaces is below, or is among quotes, dashes and other punctuation. */
+const BEYOND_LATIN = /[^\0-\u0dff\u2000-\u206f]|[©®‼⁉]/u;
 /** A part that starts inside a word, as in `getUser` and `HTTPServer`. */
 const PART_BEGINS = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
 const CAMEL_PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}]+|\p{N}+|\p{Lu}/gu;
 const LONGEST_WORD = 200;
 
-export function wordForms(raw: string): WordForms {
-  const text = raw.normalize("NFC").replaceAll("\0", " ");
+/** Whether a text may have emoji or a script without spaces. */
+export function hasUnspacedScript(text: string): boolean {
+  return BEYOND_LATIN.test(text);
+}
+
+export function withoutUnspaced(text: string): string {
+  return text.replace(SPACELESS, " ");
+}
+
+/** Words for the emoji and the scripts without spaces of a text. */
+export function spacedParts(text: string): string[] {
   const parts: string[] = [];
-  if (PART_BEGINS.test(text)) {
-    for (const [word] of text.matchAll(WORD)) {
-      if (PART_BEGINS.test(word)) parts.push(identifierParts(word).join(" "));
-    }
-  }
-  if (!BEYOND_LATIN.test(text)) return { text, parts: parts.join("\n") };
   for (const [run] of text.matchAll(SPACELESS)) parts.push(pairs(run).join(" "), Array.from(run).join(" "));
   for (const [emoji] of text.matchAll(EMOJI)) parts.push(emojiWord(emoji));
-  return { text: text.replace(SPACELESS, " "), parts: parts.join("\n") };
+  return parts;
 }
 
 /** The word itself if it has no parts. */

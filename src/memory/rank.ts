@@ -42,11 +42,17 @@ const MIN_CANDIDATES = 50;
 export function rankPassages(
   database: IndexDatabase,
   parsed: ParsedQuery,
-  { asker, filter, limit }: { asker: Asker; filter: SearchFilter; limit: number },
-): { found: RankedPassage[]; matched: Matched; instead: string[] } {
+  { asker, filter, limit, similar }: PassageRanking,
+): { found: RankedPassage[]; matched: Matched; instead: string[]; coverage: number } {
   const terms = matchTerms(database, parsed, rowFilter(asker, filter));
   const weighed = weighPassages(terms).filter(({ id, matches }) => !isAbout(id) && hasExact(terms, matches));
   const complete = weighed.filter(({ count }) => count === terms.length);
+  const coverage = coverageOf(database, terms);
+  if (similar !== undefined) {
+    const known = new Set(weighed.map(({ id }) => id));
+    for (const id of similar.keys()) if (!known.has(id)) weighed.push({ id, weight: 0, count: 0, matches: 0 });
+    weighByMeaning(weighed, ({ id }) => similar.get(id), coverage);
+  }
   const chosen = (complete.length > 0 ? complete : weighed)
     .sort((a, b) => b.weight - a.weight || b.id - a.id)
     .slice(0, Math.max(MIN_CANDIDATES, limit * CANDIDATES));
@@ -55,8 +61,40 @@ export function rankPassages(
     const row = rows.get(id);
     return row === undefined ? [] : [{ row, weight, hasAll: count === terms.length }];
   });
-  found.sort((a, b) => step(b.weight) - step(a.weight) || (b.row.at ?? 0) - (a.row.at ?? 0) || a.row.id - b.row.id);
-  return { found: found.slice(0, limit), ...outcome(terms, found.length, complete.length) };
+  const weigh = similar === undefined ? step : (weight: number) => weight;
+  found.sort((a, b) => weigh(b.weight) - weigh(a.weight) || (b.row.at ?? 0) - (a.row.at ?? 0) || a.row.id - b.row.id);
+  return {
+    found: found.slice(0, limit),
+    coverage: coverage(chosen[0]?.matches ?? 0),
+    ...outcome(terms, found.length, complete.length),
+  };
+}
+
+interface PassageRanking {
+  asker: Asker;
+  filter: SearchFilter;
+  limit: number;
+  /** Ranks by this similarity, by id, and by words only beside it. */
+  similar?: ReadonlyMap<number, number> | undefined;
+}
+
+/** How much a result with all words counts more than one that is only similar. */
+const WORDS_BESIDE = 0.3;
+/** The best result by words stays first if it has this share of them. */
+const PINNED = 0.25;
+
+/** Replaces the weights by words. */
+function weighByMeaning<Result extends { weight: number; matches: number }>(
+  results: readonly Result[],
+  similarity: (result: Result) => number | undefined,
+  coverage: (matches: number) => number,
+): void {
+  const byWords = results.toSorted((a, b) => b.weight - a.weight)[0];
+  for (const result of results) {
+    const share = coverage(result.matches);
+    const isPinned = result === byWords && share >= PINNED;
+    result.weight = (similarity(result) ?? 0) + (isPinned ? 1 : WORDS_BESIDE * share);
+  }
 }
 
 /** Smaller differences count as equal. */
@@ -146,15 +184,11 @@ export function rankSessions(
   const ranked = groupBySession(database, sources)
     .map(({ main, members }) => ({ main, members, ...sessionWeight(terms, members) }))
     .filter(({ matches }) => hasExact(terms, matches));
-  if (similar !== undefined) {
-    for (const session of ranked) {
-      session.weight = (similar.get(session.main.id) ?? 0) + (WORDS_BESIDE * session.count) / terms.length;
-    }
-  }
+  const coverage = coverageOf(database, terms);
+  if (similar !== undefined) weighByMeaning(ranked, ({ main }) => similar.get(main.id), coverage);
   const complete = ranked.filter(({ count }) => count === terms.length).length;
   const weigh = similar === undefined ? step : (weight: number) => weight;
   ranked.sort((a, b) => weigh(b.weight) - weigh(a.weight) || (b.main.last_at ?? 0) - (a.main.last_at ?? 0));
-  const coverage = (ranked[0]?.count ?? 0) / Math.max(1, terms.length);
   const found = ranked.slice(0, limit).map(({ main, members, weight, count }) => ({
     ...describe(database, main),
     weight,
@@ -162,7 +196,26 @@ export function rankSessions(
     found: members.filter(({ id }) => !isAbout(id)).length,
     passages: bestPassages(database, members, terms.length, passages),
   }));
-  return { found, total: ranked.length, coverage, ...outcome(terms, found.length, complete) };
+  return {
+    found,
+    total: ranked.length,
+    coverage: coverage(ranked[0]?.matches ?? 0),
+    ...outcome(terms, found.length, complete),
+  };
+}
+
+/** The share of the terms that a session has. A term that many sessions have counts less: it says little. */
+function coverageOf(database: IndexDatabase, terms: readonly TermMatches[]): (matches: number) => number {
+  const all = database.get<{ count: number }>("SELECT count(*) AS count FROM sources WHERE subagent_id IS NULL");
+  const telling = terms.map(({ weights }) => {
+    const sources = new Set([...weights.keys()].map(sourceOf)).size;
+    return Math.log(1 + (all?.count ?? 0) / (1 + sources));
+  });
+  const total = telling.reduce((sum, weight) => sum + weight, 0);
+  return (matches) => {
+    const covered = telling.reduce((sum, weight, index) => ((matches & (1 << index)) === 0 ? sum : sum + weight), 0);
+    return total === 0 ? 0 : covered / total;
+  };
 }
 
 interface SessionRanking {
@@ -173,9 +226,6 @@ interface SessionRanking {
   /** Ranks by this similarity of sources, and by words only beside it. */
   similar?: ReadonlyMap<number, number> | undefined;
 }
-
-/** How much a session with all words counts more than one that is only similar. */
-const WORDS_BESIDE = 0.3;
 
 function sessionWeight(
   terms: readonly TermMatches[],

@@ -1,6 +1,6 @@
 /**
  * Reads lines of Claude Code: prompts, answers, tool calls, titles and branches. Tool output, which is most of a
- * transcript, and compaction summaries are not indexed; their lines are not even parsed.
+ * transcript, thinking and compaction summaries are not indexed; most of their lines are not even parsed.
  */
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { redactText } from "../base/redact.ts";
@@ -20,13 +20,16 @@ export function createNativeLineReader(wasSettled: boolean): LineReader {
   const readCalls = createToolCallReader();
 
   return (line, place) => {
-    if (line.bytes.length === 0 || isToolOutput(line.bytes)) return {};
+    if (line.bytes.length === 0 || isToolOutput(line.bytes) || isThinking(line.bytes)) return undefined;
     const parsed = parseLine(line);
     if (parsed.kind === "problem") return { damaged: true };
-    if (parsed.kind !== "record") return {};
+    if (parsed.kind !== "record") return undefined;
     const { record } = parsed;
     const content = spokenContent(record);
-    if (content === undefined) return { title: titleOf(record) };
+    if (content === undefined) {
+      const title = titleOf(record);
+      return title === undefined ? undefined : { title };
+    }
 
     const { type, timestamp, uuid, cwd, entrypoint, isSidechain } = record;
     const isFirst = !settled && type === "user" && isSidechain !== true;
@@ -50,6 +53,18 @@ const HEAD_BYTES = 1024;
 /** Inside a text these quotes would be escaped, so only a result has them. */
 function isToolOutput(bytes: Buffer): boolean {
   return bytes.at(-1) === CLOSING_BRACE && bytes.subarray(0, HEAD_BYTES).includes(TOOL_RESULT.opening);
+}
+
+const THINKING = '"content":[{"type":"thinking"';
+const SPOKEN = ['"type":"text"', '"type":"tool_use"'];
+
+/** Most answers think on a line of its own. */
+function isThinking(bytes: Buffer): boolean {
+  return (
+    bytes.at(-1) === CLOSING_BRACE &&
+    bytes.subarray(0, HEAD_BYTES).includes(THINKING) &&
+    !SPOKEN.some((block) => bytes.includes(block))
+  );
 }
 
 /** By how much they say: a person's own title wins. */

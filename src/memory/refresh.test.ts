@@ -7,7 +7,11 @@ import { createTestClock } from "../../test/support/time.ts";
 import { messageLine } from "../../test/support/transcripts.ts";
 import { silentLogger } from "../base/log.ts";
 import { agentLayout } from "../config/layout.ts";
+import { listSources } from "./list-sources.ts";
+import type { ReadStep } from "./read-step.ts";
+import { type Reading, readHere, readInThreads } from "./read-threads.ts";
 import { type SearchIndex, createSearchIndex } from "./search-index.ts";
+import type { SourceFile } from "./sources.ts";
 
 const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>
@@ -194,6 +198,38 @@ it("stops at the time limit, newest first, and continues later", async () => {
   expect(index.search({ text: '"otter 1199"', agentId: "main", repoRoots: [REPO] }).hits).toHaveLength(1);
   index.close();
 });
+
+it("reads the same in threads", async () => {
+  await using home = await createSearchHome();
+  await home.memory("main", "MEMORY.md", "# Birds\n\notter and heronQueue");
+  await home.transcript("main", "s1", ["otter one", "日本語 🦦"]);
+  const long = Array.from({ length: 1500 }, (_, number) => answer(REPO, `otter ${number} ${"word ".repeat(60)}`));
+  await home.native(REPO, SESSION, [prompt(REPO, "begin"), "{torn", ...long]);
+  await home.native(REPO, SESSION_2, [prompt(REPO, "stork")]);
+  const { files } = await listSources(home.sources(), []);
+  const jobs = [...files, { ...(files[0] as SourceFile), path: join(home.home, "gone.md") }].map((file) => ({ file }));
+  const here = await collect(readHere(jobs));
+  expect(here.found).toHaveLength(jobs.length);
+  expect(here.found.every(([, { isDone }]) => isDone)).toBe(true);
+  expect(here.vocabulary).toEqual(expect.arrayContaining(["heronqueue", "heron", "queue", "stork"]));
+  expect(await collect(readInThreads(jobs))).toEqual(here);
+});
+
+/** What was read of each job, whatever the order of the parts. */
+async function collect(readings: AsyncIterable<Reading>) {
+  const found = new Map<number, { steps: ReadStep[]; tails: string[]; isDone: boolean }>();
+  const vocabulary = new Set<string>();
+  for await (const { job, part, isDone } of readings) {
+    const before = found.get(job) ?? { steps: [], tails: [], isDone: false };
+    found.set(job, {
+      steps: [...before.steps, ...(part?.steps ?? [])],
+      tails: [...before.tails, ...(part === undefined ? [] : [part.tail])],
+      isDone,
+    });
+    for (const word of part?.vocabulary ?? []) vocabulary.add(word);
+  }
+  return { found: [...found].sort(([a], [b]) => a - b), vocabulary: [...vocabulary].sort() };
+}
 
 it("stops on abort, and reports progress", async () => {
   await using home = await createSearchHome();

@@ -4,12 +4,13 @@
  */
 import { lstatSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import type { IndexDatabase } from "./index-database.ts";
-import { createCommitQueue, indexFile } from "./index-file.ts";
+import { createIndexWriter } from "./index-writer.ts";
 import { listSources, type Listing, isBelow, isArchived, transcriptOfFile, transcriptOfRow } from "./list-sources.ts";
+import { type Reading, readHere, readInThreads } from "./read-threads.ts";
 import {
-  type SourceRow,
+  type ListedRow,
   allSources,
   findSource,
   finishSource,
@@ -58,37 +59,61 @@ export async function refreshIndex(
 ): Promise<RefreshReport> {
   const deadline = clock.now() + (options.budgetMs ?? Number.POSITIVE_INFINITY);
   const isOver = (): boolean => clock.now() >= deadline || options.signal?.aborted === true;
+  database.waitForOthers(options.budgetMs ?? WAIT_MS);
   // Read the rows first: a file that another process adds meanwhile must not look removed.
   const rows = new Map(allSources(database).map((row) => [keyOf(row), row]));
   const listing = await listSources(options.sources, rows.values());
-  const removed = reconcile(database, rows, listing);
-  const pending = inOrder(listing.files.filter((file) => needsReading(rows.get(keyOf(file)), file)));
-
-  const report = { ...EMPTY_REPORT, files: listing.files.length, removed, failed: listing.failed };
-  const progress = createProgress(clock, options, pending, rows);
-  const queue = createCommitQueue(database);
-  const stopAt = (index: number): RefreshReport => {
-    queue.flush();
-    return { ...report, complete: false, ...left(database, pending.slice(index)) };
-  };
-  for (const [index, file] of pending.entries()) {
-    if (isOver()) return stopAt(index);
+  const report = { ...EMPTY_REPORT, files: listing.files.length, failed: listing.failed };
+  let isLocked = false;
+  /** If another process writes for a long time, its files and ours are left to later calls. */
+  const unlessLocked = (write: () => void): void => {
+    if (isLocked) return;
     try {
-      const done = await indexFile(database, file, { counts: report, queue }, () => {
-        progress.tell(index, report.bytesRead);
-        return isOver();
-      });
-      if (!done) return stopAt(index);
+      write();
     } catch (error) {
-      if (error instanceof HoldfastError && (error.kind === "corrupt" || error.code === "disk-full")) throw error;
-      report.failed.push({ path: file.path, reason: errorMessage(error) });
+      if (!(error instanceof HoldfastError && error.kind === "locked")) throw error;
+      isLocked = true;
     }
-    progress.tell(index + 1, report.bytesRead);
+  };
+  unlessLocked(() => (report.removed = reconcile(database, rows, listing)));
+  const pending = inOrder(listing.files.filter((file) => needsReading(rows.get(keyOf(file)), file)));
+  const progress = createProgress(clock, options, pending, rows);
+  const writer = createIndexWriter(database, report);
+  const [started, done] = [new Set<SourceFile>(), new Set<SourceFile>()];
+  const accept = ({ job, part, failed, isDone }: Reading): void => {
+    const file = pending[job];
+    if (file === undefined) return;
+    started.add(file);
+    if (part !== undefined) writer.add(part);
+    if (failed !== undefined) report.failed.push({ path: file.path, reason: failed });
+    if (isDone) done.add(file);
+    progress.tell(done.size, report.bytesRead);
+  };
+  const jobs = pending.map((file) => {
+    const isKnown = rows.has(keyOf(file));
+    return { file, known: isKnown ? findSource(database, file.path, holderOf(file)) : undefined };
+  });
+  const isLarge = options.budgetMs === undefined && progress.bytesTotal >= THREADED_BYTES;
+  if (!isLocked && !isOver()) {
+    for await (const reading of isLarge ? readInThreads(jobs) : readHere(jobs)) {
+      unlessLocked(() => accept(reading));
+      if (isLocked || isOver()) break;
+    }
   }
-  queue.flush();
+  unlessLocked(() => writer.flush());
+  if (isLocked) done.clear();
+  if (isLocked || done.size < pending.length) {
+    const rest = pending.filter((file) => !done.has(file));
+    return { ...report, complete: false, ...left(database, rest, started) };
+  }
   progress.finish(report.bytesRead);
   return report;
 }
+
+/** How long a call without a time limit waits for another process that writes. */
+const WAIT_MS = 10_000;
+/** Below this size, starting threads takes longer than they save. */
+const THREADED_BYTES = 32 * 1024 * 1024;
 
 const EMPTY_REPORT: RefreshReport = {
   complete: true,
@@ -103,7 +128,7 @@ const EMPTY_REPORT: RefreshReport = {
   failed: [],
 };
 
-function needsReading(row: SourceRow | undefined, file: SourceFile): boolean {
+function needsReading(row: ListedRow | undefined, file: SourceFile): boolean {
   return row === undefined || row.inode !== file.inode || row.size !== file.size || row.modified_at !== file.modifiedAt;
 }
 
@@ -135,11 +160,14 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function left(database: IndexDatabase, files: readonly SourceFile[]): { pendingFiles: number; pendingBytes: number } {
+function left(
+  database: IndexDatabase,
+  files: readonly SourceFile[],
+  started: ReadonlySet<SourceFile>,
+): { pendingFiles: number; pendingBytes: number } {
   let pendingBytes = 0;
-  for (const [index, file] of files.entries()) {
-    // Only the first file can have been read in part.
-    const offset = index === 0 ? (findSource(database, file.path, holderOf(file))?.offset ?? 0) : 0;
+  for (const file of files) {
+    const offset = started.has(file) ? (findSource(database, file.path, holderOf(file))?.offset ?? 0) : 0;
     pendingBytes += Math.max(0, lengthOf(file) - offset);
   }
   return { pendingFiles: files.length, pendingBytes };
@@ -151,14 +179,15 @@ function createProgress(
   clock: Clock,
   { onProgress }: RefreshOptions,
   pending: readonly SourceFile[],
-  rows: ReadonlyMap<string, SourceRow>,
-): { tell(filesDone: number, bytesDone: number): void; finish(bytesDone: number): void } {
+  rows: ReadonlyMap<string, ListedRow>,
+): { bytesTotal: number; tell(filesDone: number, bytesDone: number): void; finish(bytesDone: number): void } {
   const sizes = pending.map((file) => Math.max(0, lengthOf(file) - (rows.get(keyOf(file))?.offset ?? 0)));
   const bytesTotal = sizes.reduce((sum, size) => sum + size, 0);
   let told = clock.now();
   const send = (filesDone: number, bytesDone: number): void =>
     onProgress?.({ filesDone, filesTotal: pending.length, bytesDone, bytesTotal });
   return {
+    bytesTotal,
     tell: (filesDone, bytesDone) => {
       if (clock.now() - told < PROGRESS_INTERVAL_MS) return;
       told = clock.now();
@@ -171,7 +200,7 @@ function createProgress(
 }
 
 /** Applies what needs no reading: moved files, removed files, owners. Updates `rows`. Returns the number of removed files. */
-function reconcile(database: IndexDatabase, rows: Map<string, SourceRow>, { files, covered }: Listing): number {
+function reconcile(database: IndexDatabase, rows: Map<string, ListedRow>, { files, covered }: Listing): number {
   moveToCopies(database, rows, files);
   const listed = new Set(files.map(keyOf));
   const gone = [...rows.values()].filter(
@@ -208,7 +237,10 @@ function reconcile(database: IndexDatabase, rows: Map<string, SourceRow>, { file
  * Moves passages from a removed original to its copy, from a copy to a restored original, or to a newer copy. They
  * stay searchable until the first lines of the new file replace them, or for good if the copy is identical.
  */
-function moveToCopies(database: IndexDatabase, rows: Map<string, SourceRow>, files: readonly SourceFile[]): void {
+function moveToCopies(database: IndexDatabase, rows: Map<string, ListedRow>, files: readonly SourceFile[]): void {
+  // Most people have no archive.
+  const hasCopies = files.some(({ copyOf }) => copyOf !== undefined);
+  if (!hasCopies && ![...rows.values()].some(({ kind, path }) => kind === "native" && isArchived(path))) return;
   const known = Map.groupBy(
     [...rows.values()].filter(({ kind }) => kind === "native"),
     transcriptOfRow,
@@ -235,7 +267,7 @@ function moveToCopies(database: IndexDatabase, rows: Map<string, SourceRow>, fil
   }
 }
 
-function moveIfCurrent(database: IndexDatabase, row: SourceRow, file: SourceFile): SourceRow | undefined {
+function moveIfCurrent(database: IndexDatabase, row: ListedRow, file: SourceFile): ListedRow | undefined {
   const current = findSource(database, row.path, row.holder);
   if (current?.id !== row.id || findSource(database, file.path, holderOf(file)) !== undefined) return undefined;
   moveSource(database, current, file);
@@ -243,18 +275,18 @@ function moveIfCurrent(database: IndexDatabase, row: SourceRow, file: SourceFile
   return findSource(database, file.path, holderOf(file));
 }
 
-function isWholeCopy({ copyOf }: SourceFile, { size, modified_at: modifiedAt, offset, path }: SourceRow): boolean {
+function isWholeCopy({ copyOf }: SourceFile, { size, modified_at: modifiedAt, offset, path }: ListedRow): boolean {
   if (copyOf === undefined || !copyOf.isExact || isArchived(path)) return false;
   const { sizeBytes } = copyOf;
   return sizeBytes === size && sizeBytes === offset && copyOf.modifiedAt === modifiedAt;
 }
 
-function removeIfCurrent(database: IndexDatabase, row: SourceRow): void {
+function removeIfCurrent(database: IndexDatabase, row: ListedRow): void {
   const current = findSource(database, row.path, row.holder);
   if (current?.id === row.id) removeSource(database, current);
 }
 
-function isSameFile(row: SourceRow, file: SourceFile): boolean {
+function isSameFile(row: ListedRow, file: SourceFile): boolean {
   return (
     row.inode === file.inode &&
     row.kind === file.kind &&
@@ -265,6 +297,6 @@ function isSameFile(row: SourceRow, file: SourceFile): boolean {
 }
 
 /** Identifies a file: its path, and its agent if several may share it. */
-function keyOf(file: SourceFile | SourceRow): string {
-  return JSON.stringify([file.path, "holder" in file ? file.holder : holderOf(file)]);
+function keyOf(file: SourceFile | ListedRow): string {
+  return `${"holder" in file ? file.holder : holderOf(file)}\0${file.path}`;
 }

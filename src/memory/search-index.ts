@@ -19,6 +19,7 @@ import {
   type SessionResult,
   searchByMeaning,
   searchPassages,
+  searchPassagesByMeaning,
   searchSessions,
 } from "./search.ts";
 import { createWordEncoder } from "./word-vectors.ts";
@@ -35,6 +36,8 @@ export interface SearchIndex {
   sessions(query: SessionQuery): SessionResult;
   /** The same, by meaning where the words do not lead anywhere. May take a second to encode new sessions. */
   ask(query: SessionQuery): Promise<SessionResult>;
+  /** The same for passages, always with the shipped word vectors. */
+  askPassages(query: SearchQuery): Promise<SearchResult>;
   /** Encodes new sessions by their meaning, until done or out of time. */
   encode(options: { budgetMs: number; signal?: AbortSignal | undefined }): Promise<MeaningStatus>;
   /** Uses the file that another process or thread has put in place of a damaged one. */
@@ -66,7 +69,9 @@ const ENCODING_MS = 1000;
 
 /** Replaces a damaged, older or foreign file by an empty index. */
 export async function createSearchIndex(options: SearchIndexOptions): Promise<SearchIndex> {
-  const { path, clock, logger, encoder = createWordEncoder() } = options;
+  const { path, clock, logger } = options;
+  const words = createWordEncoder();
+  const encoder = options.encoder ?? words;
   const database = await openIndexDatabase({ path, logger });
   let last: RefreshReport | undefined;
   let damage: unknown;
@@ -111,6 +116,14 @@ export async function createSearchIndex(options: SearchIndexOptions): Promise<Se
         return attempt(() => searchSessions(database, query, last), { ...UNSEARCHABLE, sessions: [], total: 0 });
       }
     },
+    askPassages: async (query) => {
+      try {
+        return await searchPassagesByMeaning(database, query, last, words);
+      } catch (error) {
+        logger.warn("searching by words only", { error });
+        return attempt(() => searchPassages(database, query, last), { ...UNSEARCHABLE, hits: [] });
+      }
+    },
     encode: async ({ budgetMs, signal }) => {
       const deadline = clock.now() + budgetMs;
       const isOver = (): boolean => clock.now() >= deadline || signal?.aborted === true;
@@ -125,7 +138,7 @@ export async function createSearchIndex(options: SearchIndexOptions): Promise<Se
 
 function countAll(database: IndexDatabase): IndexCounts {
   const counts = database.get<IndexCounts>(
-    `SELECT (SELECT count(*) FROM sources) AS files, (SELECT count(*) FROM passages) AS passages,
+    `SELECT (SELECT count(*) FROM sources) AS files, (SELECT coalesce(sum(passages), 0) FROM sources) AS passages,
        (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size()) AS bytes`,
   );
   return counts ?? { files: 0, passages: 0, bytes: 0 };

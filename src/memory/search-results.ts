@@ -28,10 +28,10 @@ export interface MemoryResult extends Pick<SearchResult, "matched" | "indexing" 
 const MAX_RESULTS = 6;
 const SNIPPET = { length: 700, keepLines: true };
 
-export function searchMemory(index: SearchIndex, query: MemoryQuery): MemoryResult {
+export async function searchMemory(index: SearchIndex, query: MemoryQuery): Promise<MemoryResult> {
   const { text, agentId, minScore = 0 } = query;
   const limit = query.maxResults ?? MAX_RESULTS;
-  const { hits, ...rest } = index.search({ text, agentId, kinds: ["memory"], limit, snippet: SNIPPET });
+  const { hits, ...rest } = await index.askPassages({ text, agentId, kinds: ["memory"], limit, snippet: SNIPPET });
   const results = hits
     .filter(({ score }) => score >= minScore)
     .map(({ name, line, endLine, snippet, score }) => ({
@@ -68,15 +68,18 @@ export interface RecallResult extends Pick<SearchResult, "matched" | "indexing" 
   results: (MemoryHit | WindowHit)[];
 }
 
+/** Which of two outcomes the note is about. */
+const CLOSENESS = { all: 0, some: 1, meaning: 2, none: 3 };
 /** Enough to name a window of one session. */
 const SHORT_ID = 8;
 
-export function searchRecall(index: SearchIndex, query: RecallQuery): RecallResult {
+export async function searchRecall(index: SearchIndex, query: RecallQuery): Promise<RecallResult> {
   const { text, agentId, windows, minScore = 0 } = query;
   const limit = query.maxResults ?? MAX_RESULTS;
-  const memory = searchMemory(index, query);
+  const memory = await searchMemory(index, query);
   if (windows.length === 0) return memory;
-  const said = index.search({ text, agentId, kinds: ["transcript"], sessionIds: windows, limit, snippet: SNIPPET });
+  const filter = { kinds: ["transcript"], sessionIds: windows } as const;
+  const said = await index.askPassages({ text, agentId, ...filter, limit, snippet: SNIPPET });
   const found = said.hits
     .filter(({ score, role }) => score >= minScore && role !== "tool")
     .map(({ sessionId = "", entryId, role, at, snippet, score }): WindowHit => {
@@ -93,7 +96,7 @@ export function searchRecall(index: SearchIndex, query: RecallQuery): RecallResu
         score,
       };
     });
-  const better = memory.results.length > 0 || said.hits.length === 0 ? memory : said;
+  const better = [memory, said].toSorted((a, b) => CLOSENESS[a.matched] - CLOSENESS[b.matched])[0] ?? memory;
   const results = [...memory.results, ...found].sort((a, b) => b.score - a.score).slice(0, limit);
   return { matched: better.matched, indexing: better.indexing, note: better.note, results };
 }

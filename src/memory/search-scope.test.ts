@@ -13,7 +13,7 @@ import {
   SESSION_2,
 } from "../../test/support/search-home.ts";
 import { agentLayout } from "../config/layout.ts";
-import { searchMemory } from "./search-results.ts";
+import { searchMemory, searchRecall } from "./search-results.ts";
 
 describe("visibility", () => {
   it("gives each agent its own memory and transcripts only", async () => {
@@ -130,7 +130,7 @@ describe("for tools", () => {
     await home.memory("main", "MEMORY.md", "# Pets\n\nAn otter.\nAnd a cat.\n");
     await home.transcript("main", "m1", ["otter in a chat"]);
     const index = await home.refreshed();
-    const answer = searchMemory(index, { text: "otter", agentId: "main" });
+    const answer = await searchMemory(index, { text: "otter", agentId: "main" });
     expect(answer.results).toEqual([
       {
         path: "MEMORY.md",
@@ -142,7 +142,26 @@ describe("for tools", () => {
       },
     ]);
     expect(answer.indexing).toEqual({ complete: true, pendingFiles: 0, pendingBytes: 0 });
-    expect(searchMemory(index, { text: "otter", agentId: "main", minScore: 1 }).results).toEqual([]);
+    expect((await searchMemory(index, { text: "otter", agentId: "main", minScore: 1 })).results).toEqual([]);
+  });
+
+  it("finds memory and earlier windows by meaning, only the asker's own", async () => {
+    await using home = await createSearchHome();
+    await home.memory("main", "MEMORY.md", "# Login\n\nPeople are logged out after a restart of the server.\n");
+    await home.memory("other", "MEMORY.md", "# Users\n\nUsers lose their authentication in the other shop.\n");
+    await home.transcript("main", "m1", ["Invoices were sent twice when the network dropped."]);
+    await home.transcript("main", "m2", ["The connection was lost and the bill was duplicated."]);
+    const index = await home.refreshed();
+    const recall = async (text: string) => await searchRecall(index, { text, agentId: "main", windows: ["m1"] });
+    const login = await recall("users lose their authentication when rebooting");
+    expect(login.results[0]).toMatchObject({ source: "memory", path: "MEMORY.md" });
+    expect(login).toMatchObject({ matched: "meaning", note: expect.stringContaining("about something similar") });
+    const bill = await recall("duplicate bill after a lost connection");
+    expect(bill.results[0]).toMatchObject({ source: "window", window: "m1" });
+    const snippets = [...login.results, ...bill.results].map(({ snippet }) => snippet).join("\n");
+    expect(snippets).not.toMatch(/other shop|duplicated/);
+    // A phrase is meant as it is.
+    expect((await recall('"duplicate bill" after a lost connection')).results).toEqual([]);
   });
 
   it("groups matches by session", async () => {

@@ -10,7 +10,7 @@ import {
   rankPassages,
   rankSessions,
 } from "./rank.ts";
-import { type Encoder, similarSources, updateVectors } from "./meaning.ts";
+import { type Encoder, similarPassages, similarSources, updateVectors } from "./meaning.ts";
 import type { RefreshReport } from "./refresh.ts";
 import { type SnippetOptions, createSnippet } from "./snippet.ts";
 import { type Asker, type SearchFilter, PERSON, rowFilter } from "./source-filter.ts";
@@ -129,7 +129,16 @@ export function searchPassages(
 ): SearchResult {
   const parsed = parseQuery(query.text);
   const limit = bounded(query.limit, DEFAULT_LIMIT);
-  const { found, matched, instead } = rankPassages(database, parsed, { asker: askerOf(query), filter: query, limit });
+  const ranked = rankPassages(database, parsed, { asker: askerOf(query), filter: query, limit });
+  return toSearchResult(query, parsed, ranked, refreshed);
+}
+
+function toSearchResult(
+  query: SearchQuery,
+  parsed: ParsedQuery,
+  { found, matched, instead }: ReturnType<typeof rankPassages>,
+  refreshed: RefreshReport | undefined,
+): SearchResult {
   const snip = snippetMaker(parsed, instead, query.snippet);
   const hits = found.map((passage) => toHit(passage, snip));
   return { hits, matched, indexing: indexingOf(refreshed), note: noteFor(parsed, matched, refreshed) };
@@ -157,22 +166,50 @@ export async function searchByMeaning(
   const parsed = parseQuery(query.text);
   const ranking = rankingOf(query);
   const byWords = rankSessions(database, parsed, ranking);
-  const terms = tellingTerms(parsed);
-  const isLiteral = parsed.unwanted.length > 0 || terms.some(({ text, exact }) => exact || IDENTIFIER.test(text));
-  if (byWords.coverage >= COVERED || isLiteral || terms.length < 2) {
-    return toSessionResult(query, parsed, byWords, refreshed);
-  }
-  const once = { signal: AbortSignal.timeout(QUESTION_MS), attempts: 1 };
-  const [vector] = (await encoder.encode([query.text], once)).vectors;
+  const vector = isAnswered(parsed, byWords.coverage) ? undefined : await questionVector(encoder, query.text);
   if (vector === undefined) return toSessionResult(query, parsed, byWords, refreshed);
   if (encoder.isLocal === true) await updateVectors(database, encoder, { isOver });
-  const close = [...similarSources(database, { name: encoder.name, vector }, rowFilter(ranking.asker, ranking.filter))]
-    .filter(([, similarity]) => similarity >= MIN_SIMILARITY)
-    .sort((a, b) => b[1] - a[1])
-    .slice(0, MAX_SIMILAR);
-  const byMeaning = rankSessions(database, parsed, { ...ranking, similar: new Map(close) });
-  const matched = close.length === 0 ? byWords.matched : "meaning";
+  const filter = rowFilter(ranking.asker, ranking.filter);
+  const similar = closest(similarSources(database, { name: encoder.name, vector }, filter));
+  const byMeaning = rankSessions(database, parsed, { ...ranking, similar });
+  const matched = similar.size === 0 ? byWords.matched : "meaning";
   return toSessionResult(query, parsed, { ...byMeaning, matched }, refreshed);
+}
+
+/** The same for passages. `encoder` is local, because every passage is compared. */
+export async function searchPassagesByMeaning(
+  database: IndexDatabase,
+  query: SearchQuery,
+  refreshed: RefreshReport | undefined,
+  encoder: Encoder,
+): Promise<SearchResult> {
+  const parsed = parseQuery(query.text);
+  const ranking = { asker: askerOf(query), filter: query, limit: bounded(query.limit, DEFAULT_LIMIT) };
+  const byWords = rankPassages(database, parsed, ranking);
+  const vector = isAnswered(parsed, byWords.coverage) ? undefined : await questionVector(encoder, query.text);
+  if (vector === undefined) return toSearchResult(query, parsed, byWords, refreshed);
+  const filter = rowFilter(ranking.asker, ranking.filter);
+  const similar = closest(await similarPassages(database, encoder, vector, filter));
+  const byMeaning = rankPassages(database, parsed, { ...ranking, similar });
+  const matched = similar.size === 0 ? byWords.matched : "meaning";
+  return toSearchResult(query, parsed, { ...byMeaning, matched }, refreshed);
+}
+
+/** Whether the words of the best result are what is asked for. */
+function isAnswered(parsed: ParsedQuery, coverage: number): boolean {
+  const terms = tellingTerms(parsed);
+  const isLiteral = parsed.unwanted.length > 0 || terms.some(({ text, exact }) => exact || IDENTIFIER.test(text));
+  return coverage >= COVERED || isLiteral || terms.length < 2;
+}
+
+async function questionVector(encoder: Encoder, text: string): Promise<Float32Array | undefined> {
+  const once = { signal: AbortSignal.timeout(QUESTION_MS), attempts: 1 };
+  return (await encoder.encode([text], once)).vectors[0];
+}
+
+function closest(similarities: ReadonlyMap<number, number>): Map<number, number> {
+  const close = [...similarities].filter(([, similarity]) => similarity >= MIN_SIMILARITY);
+  return new Map(close.sort((a, b) => b[1] - a[1]).slice(0, MAX_SIMILAR));
 }
 
 /** How long a person waits for a model to encode the question. */
@@ -306,7 +343,7 @@ function noteFor(
     return "The query has neither a word nor three characters in a row: make it longer.";
   }
   const notes: string[] = [];
-  if (matched === "meaning") notes.push("Few sessions have these words; these are about something similar.");
+  if (matched === "meaning") notes.push("Hardly anything has these words; these are about something similar.");
   if (matched === "some") notes.push("Nothing has all of these words; these have some of them.");
   if (matched === "none") notes.push("Nothing found: try fewer or other words.");
   if (refreshed !== undefined && !refreshed.complete) {

@@ -2,14 +2,12 @@
  * The rows of indexed files and their passages. Callers open the transaction. While passages are added, statements
  * change one row each: one that may change several makes FTS5 write what it has collected in memory.
  */
-import { isAbsolute, basename, join } from "node:path";
+import { basename } from "node:path";
 import { redactText } from "../base/redact.ts";
 import { type IndexDatabase, ABOUT_PLACE, passageId } from "./index-database.ts";
-import type { Passage } from "./passages.ts";
 import { type SourceFile, type SourceKind, holderOf } from "./sources.ts";
-import type { ReadStep } from "./read-step.ts";
-import { wordForms } from "./query.ts";
-import { addWords } from "./vocabulary.ts";
+import type { IndexedPassage, ReadStep } from "./read-step.ts";
+import type { WordReader } from "./text-words.ts";
 
 export interface SourceRow {
   id: number;
@@ -47,8 +45,25 @@ const COLUMNS =
   "id, path, holder, kind, owner, session_id, subagent_id, settled, inode, size, modified_at, offset, tail, lines, " +
   "passages, folder, branch, title, title_rank, last_prompt, last_at";
 
-export function allSources(database: IndexDatabase): SourceRow[] {
-  return database.all<SourceRow>(`SELECT ${COLUMNS} FROM sources`);
+/** What tells whether a file has changed. Whole rows of 10,000 files would take longer than everything else. */
+export type ListedRow = Pick<SourceRow, (typeof LISTED)[number]>;
+
+const LISTED = [
+  "id",
+  "path",
+  "holder",
+  "kind",
+  "owner",
+  "session_id",
+  "subagent_id",
+  "inode",
+  "size",
+  "modified_at",
+  "offset",
+] as const;
+
+export function allSources(database: IndexDatabase): ListedRow[] {
+  return database.all<ListedRow>(`SELECT ${LISTED.join(", ")} FROM sources`);
 }
 
 export function findSource(database: IndexDatabase, path: string, holder: string): SourceRow | undefined {
@@ -64,24 +79,50 @@ export function addSource(database: IndexDatabase, file: SourceFile): SourceRow 
           file.sessionId ?? "",
         )
       : undefined;
-  const settled = file.subagentId === undefined ? 0 : (session?.settled ?? 0);
-  database.run(
+  const row: Omit<SourceRow, "id"> = {
+    path: file.path,
+    holder: holderOf(file),
+    kind: file.kind,
+    owner: file.owner ?? session?.owner ?? null,
+    session_id: file.sessionId ?? null,
+    subagent_id: file.subagentId ?? null,
+    settled: file.subagentId === undefined ? 0 : (session?.settled ?? 0),
+    inode: file.inode,
+    size: -1,
+    modified_at: -1,
+    offset: 0,
+    tail: "",
+    lines: 0,
+    passages: 0,
+    folder: null,
+    branch: null,
+    title: null,
+    title_rank: 0,
+    last_prompt: null,
+    last_at: null,
+  };
+  // Without RETURNING, which would make FTS5 write too.
+  const { id } = database.run(
     `INSERT INTO sources (path, holder, name, kind, owner, session_id, subagent_id, settled, inode, size, modified_at,
        offset, tail, lines, passages, damaged_lines, skipped_lines)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, -1, -1, 0, '', 0, 0, 0, 0)`,
-    file.path,
-    holderOf(file),
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`,
+    row.path,
+    row.holder,
     file.name,
-    file.kind,
-    file.owner ?? session?.owner ?? null,
-    file.sessionId ?? null,
-    file.subagentId ?? null,
-    settled,
-    file.inode,
+    row.kind,
+    row.owner,
+    row.session_id,
+    row.subagent_id,
+    row.settled,
+    row.inode,
+    row.size,
+    row.modified_at,
+    row.offset,
+    row.tail,
+    row.lines,
+    row.passages,
   );
-  const row = findSource(database, file.path, holderOf(file));
-  if (row === undefined) throw new Error(`no row for ${file.path} within its own transaction`);
-  return row;
+  return { id, ...row };
 }
 
 export function removeSource(database: IndexDatabase, row: SourceRow): void {
@@ -102,7 +143,12 @@ export function removeSource(database: IndexDatabase, row: SourceRow): void {
 }
 
 /** Returns the updated row. */
-export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonly ReadStep[], tail: string): SourceRow {
+export function addSteps(
+  database: IndexDatabase,
+  row: SourceRow,
+  steps: readonly ReadStep[],
+  { tail, words }: { tail: string; words: WordReader },
+): SourceRow {
   const next = { ...row, tail };
   let hasNewEdit = false;
   for (const step of steps) {
@@ -131,12 +177,13 @@ export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonl
   next.offset = steps.at(-1)?.end ?? row.offset;
   next.lines += steps.reduce((sum, step) => sum + step.lines, 0);
   const isAboutOther = next.title !== row.title || next.branch !== row.branch || next.folder !== row.folder;
-  if (row.kind !== "memory" && (hasNewEdit || isAboutOther)) describeSource(database, next, row.offset > 0);
+  if (row.kind !== "memory" && (hasNewEdit || isAboutOther))
+    describeSource(database, next, { words, isDescribed: row.offset > 0 });
   updateSource(database, next, steps);
   return next;
 }
 
-function addPassage(database: IndexDatabase, id: number, passage: Passage): void {
+function addPassage(database: IndexDatabase, id: number, passage: IndexedPassage): void {
   database.run(
     "INSERT INTO passages (id, role, at, entry_id, line, end_line, offset, folder, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     id,
@@ -149,7 +196,7 @@ function addPassage(database: IndexDatabase, id: number, passage: Passage): void
     passage.folder ?? null,
     passage.text,
   );
-  const { text, parts } = wordForms(passage.text);
+  const { text = passage.text, parts } = passage.words;
   const isTool = passage.role === "tool";
   database.run(
     "INSERT INTO words (rowid, said, parts, tools) VALUES (?, ?, ?, ?)",
@@ -158,11 +205,9 @@ function addPassage(database: IndexDatabase, id: number, passage: Passage): void
     isTool ? "" : parts,
     isTool ? `${text}\n${parts}` : "",
   );
-  addWords(database, text);
 }
 
-function addEdit(database: IndexDatabase, row: SourceRow, named: string, at: number | undefined): void {
-  const path = redactText(isAbsolute(named) || row.folder === null ? named : join(row.folder, named));
+function addEdit(database: IndexDatabase, row: SourceRow, path: string, at: number | undefined): void {
   const key = [row.id, path, row.last_prompt ?? passageId(row.id, ABOUT_PLACE)] as const;
   const sameEdit = "WHERE source_id = ? AND path = ? AND prompt_id = ?";
   const changedAt = at ?? row.last_at;
@@ -177,7 +222,11 @@ function addEdit(database: IndexDatabase, row: SourceRow, named: string, at: num
 const MAX_FILES = 300;
 
 /** Makes a session findable by its title, branch, repo and changed files. */
-function describeSource(database: IndexDatabase, source: SourceRow, isDescribed: boolean): void {
+function describeSource(
+  database: IndexDatabase,
+  source: SourceRow,
+  { words, isDescribed }: { words: WordReader; isDescribed: boolean },
+): void {
   const { id, title, branch, folder } = source;
   const files = database.all<{ path: string }>(
     "SELECT DISTINCT path FROM edits WHERE source_id = ? LIMIT ?",
@@ -186,11 +235,11 @@ function describeSource(database: IndexDatabase, source: SourceRow, isDescribed:
   );
   const paths = files.map(({ path }) => (folder === null ? path : path.replace(`${folder}/`, "")));
   const about = [title, branch, folder === null ? null : redactText(basename(folder)), ...paths];
-  const { text, parts } = wordForms(about.filter((line) => line !== null).join("\n"));
+  const raw = about.filter((line) => line !== null).join("\n");
+  const { text = raw, parts } = words.read(raw);
   const rowid = passageId(id, ABOUT_PLACE);
   if (isDescribed) database.run("DELETE FROM words WHERE rowid = ?", rowid);
   database.run("INSERT INTO words (rowid, about) VALUES (?, ?)", rowid, `${text}\n${parts}`);
-  addWords(database, text);
 }
 
 function updateSource(database: IndexDatabase, row: SourceRow, steps: readonly ReadStep[]): void {
@@ -219,7 +268,7 @@ export function finishSource(database: IndexDatabase, row: SourceRow, file: Sour
   database.run(sql, file.size, file.modifiedAt, file.inode, row.id);
 }
 
-export function moveSource(database: IndexDatabase, row: SourceRow, file: SourceFile): void {
+export function moveSource(database: IndexDatabase, row: ListedRow, file: SourceFile): void {
   database.run("UPDATE sources SET path = ?, name = ? WHERE id = ?", file.path, file.name, row.id);
 }
 

@@ -3,69 +3,36 @@
  * written together. Words stay when their text is removed; a search that tries them finds nothing.
  */
 import type { IndexDatabase } from "./index-database.ts";
-import { identifierParts } from "./query.ts";
+import { foldWord } from "./text-words.ts";
 
-const MIN_WORD = 3;
-const MAX_WORD = 64;
-const MAX_KNOWN = 200_000;
-const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-const ONLY_DIGITS = /^\p{N}+$/u;
-
-/** Adds the words of a text. The caller opens the transaction. */
-export function addWords(database: IndexDatabase, text: string): void {
-  const known = database.knownWords();
-  if (known.size > MAX_KNOWN) known.clear();
-  for (const [word] of text.matchAll(WORD)) {
-    // Most words were seen before, as they are written here.
-    if (known.has(word)) continue;
-    known.add(word);
-    for (const part of [word, ...identifierParts(word)]) {
-      if (part.length < MIN_WORD || part.length > MAX_WORD) continue;
-      const folded = foldWord(part);
-      if (folded !== word && known.has(folded)) continue;
-      known.add(folded);
-      if (ONLY_DIGITS.test(folded)) continue;
-      const { changed, id } = database.run("INSERT OR IGNORE INTO vocabulary (word) VALUES (?)", folded);
-      if (changed > 0) database.run("INSERT INTO spellings (rowid, word) VALUES (?, ?)", id, folded);
-    }
-  }
-}
-
-/** Lower case without accents, as the tokenizer does. */
-function foldWord(word: string): string {
-  return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+/** The caller opens the transaction. */
+export function addVocabulary(database: IndexDatabase, words: readonly string[]): void {
+  if (words.length === 0) return;
+  const sql = "INSERT OR IGNORE INTO vocabulary (word) SELECT value FROM json_each(?)";
+  database.run(sql, JSON.stringify(words.toSorted()));
 }
 
 const MAX_CONTAINING = 24;
+const MAX_WORD = 64;
 
 /** Words that contain this one, the shortest first. */
 export function wordsContaining(database: IndexDatabase, word: string): string[] {
   const folded = foldWord(word);
-  return containing(database, folded)
-    .filter((found) => found !== folded)
+  return containing(database, [folded], [folded.length + 1, MAX_WORD])
     .sort((a, b) => a.length - b.length)
     .slice(0, MAX_CONTAINING);
 }
 
-const MAX_CANDIDATES = 500;
+const MIN_PIECE = 3;
+const MAX_CANDIDATES = 1000;
 
-function containing(database: IndexDatabase, piece: string): string[] {
-  const grams = trigrams(piece);
-  if (grams.length === 0) return [];
-  return database
-    .all<{ word: string }>(
-      `SELECT v.word FROM spellings JOIN vocabulary v ON v.id = spellings.rowid
-       WHERE spellings MATCH ? AND instr(v.word, ?) > 0 LIMIT ?`,
-      grams.map((gram) => `"${gram.replaceAll('"', '""')}"`).join(" AND "),
-      piece,
-      MAX_CANDIDATES,
-    )
-    .map((row) => row.word);
-}
-
-function trigrams(text: string): string[] {
-  const characters = Array.from(text);
-  return [...new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join("")))];
+/** Words with one of these pieces. Looks at every word of this length, because it is rarely needed. */
+function containing(database: IndexDatabase, pieces: readonly string[], lengths: [from: number, to: number]): string[] {
+  const long = pieces.filter((piece) => piece.length >= MIN_PIECE);
+  if (long.length === 0) return [];
+  const hasPiece = long.map(() => "instr(word, ?) > 0").join(" OR ");
+  const sql = `SELECT word FROM vocabulary WHERE length(word) BETWEEN ? AND ? AND (${hasPiece}) LIMIT ?`;
+  return database.all<{ word: string }>(sql, ...lengths, ...long, MAX_CANDIDATES).map((row) => row.word);
 }
 
 const MIN_TYPO = 4;
@@ -81,15 +48,18 @@ export function similarWords(database: IndexDatabase, word: string): string[] {
   // Two edits leave one of three pieces intact.
   const size = Math.floor(folded.length / 3);
   const pieces = [folded.slice(0, size), folded.slice(size, 2 * size), folded.slice(2 * size)];
-  const candidates = new Set(pieces.flatMap((piece) => containing(database, piece)));
-  return [...candidates].filter((candidate) => editDistance(folded, candidate) === 2).slice(0, MAX_SIMILAR);
+  return containing(database, pieces, [folded.length - 2, folded.length + 2])
+    .filter((candidate) => editDistance(folded, candidate) === 2)
+    .slice(0, MAX_SIMILAR);
 }
+
+const MIN_PART = 3;
 
 /** `retryqueue` → `retry queue`, if both are words. */
 export function splitWord(database: IndexDatabase, word: string): string[][] {
   const folded = foldWord(word);
   const pairs: [string, string][] = [];
-  for (let at = MIN_WORD; at <= folded.length - MIN_WORD; at += 1) pairs.push([folded.slice(0, at), folded.slice(at)]);
+  for (let at = MIN_PART; at <= folded.length - MIN_PART; at += 1) pairs.push([folded.slice(0, at), folded.slice(at)]);
   const known = new Set(existing(database, pairs.flat()));
   return pairs.filter((pair) => pair.every((part) => known.has(part)));
 }

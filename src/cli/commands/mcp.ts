@@ -8,13 +8,7 @@ import { localTime, systemClock } from "../../base/clock.ts";
 import { HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { randomIds } from "../../base/ids.ts";
 import { type Logger, createLogger } from "../../base/log.ts";
-import {
-  type Environment,
-  agentLayout,
-  resolveHome,
-  resolveOpenClawHome,
-  searchIndexFile,
-} from "../../config/layout.ts";
+import { type Environment, agentLayout, resolveHome, resolveOpenClawHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { BridgeClaude, McpParts } from "../../mcp/bridge-parts.ts";
@@ -79,8 +73,8 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
   const agent = lazyAgent(async (create) => await openAgent({ home, config, agentId, create, logger }));
   const handoffs = lazyHandoffs(options, agentId, logger, agent.open);
   const index = lazy(async () => {
-    const { createSearchIndex } = await import("../../memory/search-index.ts");
-    return await createSearchIndex({ path: searchIndexFile(home), clock: systemClock, logger });
+    const { openSearchIndex } = await import("../../compose/search.ts");
+    return await openSearchIndex({ home, config, env, logger });
   });
 
   return {

@@ -30,8 +30,8 @@ export const sessionSearch = defineTool({
   title: "Search sessions",
   description:
     "Full-text search over earlier Claude Code sessions of this repo (this agent's and those of people, not those of " +
-    "other agents) and over the linked chat. Returns sessions with their best passages. Use it to find out why " +
-    "something was done, or whether it was tried before.",
+    "other agents) and over the linked chat; by meaning where the words are not found. Returns sessions with their " +
+    "best passages. Use it to find out why something was done, or whether it was tried before.",
   flag: "sessionListEnabled",
   input: z.strictObject({
     query: searchText,
