@@ -21,6 +21,7 @@ export const CUES = [
   "supposes",
   "chats",
   "asksFor",
+  "asks",
   "goesOn",
   "orders",
   "offers",
