@@ -134,8 +134,9 @@ const FEW_WORDS = 6;
 /** "Noted.", "The log says the same." */
 const SAYS_NOTHING = 3;
 
-function saysNothing({ digest, spoken }: Turn): boolean {
+function saysNothing({ digest, spoken, asks }: Turn): boolean {
   if (digest.isEcho === true) return true;
+  if (asks) return false;
   const words = spoken.reduce((sum, { matter }) => sum + matter.size, 0);
   return words <= SAYS_NOTHING && digest.runs === undefined && digest.edits === undefined;
 }

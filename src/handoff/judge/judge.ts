@@ -150,8 +150,10 @@ function answeredOrTaken(spoken: Spoken, { conversation, taken, sentences }: Wor
   const taking = after?.spoken.filter((one) => isFit(one) && overlap(one.matter, matter) > 0) ?? [];
   const confirmed = taking.sort((a, b) => overlap(b.matter, matter) - overlap(a.matter, matter))[0];
   if (confirmed !== undefined) return confirmed;
-  if (!turn.agrees || matter.size > 0) return undefined;
-  const proposals = sentences.filter(({ spoken: one }) => one.turn === before && isFit(one));
+  if (matter.size > 1 || (matter.size === 0 && !turn.agrees)) return undefined;
+  const proposals = sentences.filter(
+    ({ spoken: one }) => one.turn === before && isFit(one) && (matter.size === 0 || overlap(one.matter, matter) > 0),
+  );
   return proposals.sort((a, b) => b.sure.decision - a.sure.decision)[0]?.spoken;
 }
 

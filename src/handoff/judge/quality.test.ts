@@ -20,10 +20,10 @@ const FOLDER = new URL("../../../test/fixtures/handoff/conversations/", import.m
 
 /** Close to today's figures: a change that makes hand-offs worse should be noticed. */
 const LEAST: Readonly<Record<Section, { precision: number; recall: number }>> = {
-  "in-progress": { precision: 0.75, recall: 0.65 },
+  "in-progress": { precision: 0.75, recall: 0.66 },
   blocker: { precision: 0.76, recall: 0.63 },
-  decision: { precision: 0.78, recall: 0.52 },
-  accomplishment: { precision: 0.79, recall: 0.61 },
+  decision: { precision: 0.78, recall: 0.49 },
+  accomplishment: { precision: 0.82, recall: 0.63 },
   "next-step": { precision: 0.86, recall: 0.64 },
 };
 
@@ -36,7 +36,7 @@ test("conversations that taught the weights", async () => {
     expect(precisionOf(quality.sections[section]), `${section} precision`).toBeGreaterThanOrEqual(precision);
     expect(recallOf(quality.sections[section]), `${section} recall`).toBeGreaterThanOrEqual(recall);
   }
-  expect(quality.repeated.length).toBeLessThanOrEqual(17);
+  expect(quality.repeated.length).toBeLessThanOrEqual(16);
   expect(quality.forbidden.length).toBeLessThanOrEqual(31);
 });
 

@@ -92,6 +92,8 @@ export function isIdle({ said: { text } }: Spoken): boolean {
 export function mayBe(spoken: Spoken, section: Section, { before, after }: Conversation): boolean {
   const { turn, said, matter } = spoken;
   if (section !== "decision" || turn.digest.role === "user" || hasCue(said.text, "declares")) return true;
+  // In a turn with work, the agent reports what it did.
+  if ((turn.digest.edits ?? turn.digest.runs) !== undefined) return false;
   const isChoice = hasCue(said.text, "or") || hasCue(said.text, "offers");
   const asked = before(turn);
   const echoes =
