@@ -4,15 +4,18 @@
  */
 import { readFileSync } from "node:fs";
 import { readConversation } from "../src/handoff/judge/conversation.ts";
+import { openSignals, openWorkSignals } from "../src/handoff/judge/open-work.ts";
 import {
-  mayBe,
-  openSignals,
-  openWorkSignals,
-  type Weighed as WeighedSentence,
-  WORDED,
-} from "../src/handoff/judge/judge.ts";
-import { type JudgeWeights, type Section, SECTIONS, sureness, type Weighed } from "../src/handoff/judge/score.ts";
+  type JudgeWeights,
+  type Section,
+  SECTIONS,
+  type SectionWeights,
+  type Speaker,
+  sureness,
+  type Weighed,
+} from "../src/handoff/judge/score.ts";
 import { type Signals, signalsOf, type Situation, situationOf } from "../src/handoff/judge/signals.ts";
+import { mayBe, type Weighed as WeighedSentence, WORDED } from "../src/handoff/judge/weigh.ts";
 import type { CarriedState } from "../src/handoff/state.ts";
 import { type Conversation, isMatch, LABELS } from "./handoff-conversations.ts";
 
@@ -32,7 +35,7 @@ export const THRESHOLDS: Readonly<Record<Weighed, number>> = {
   decision: -0.4,
   accomplishment: -0.6,
   "next-step": -0.1,
-  open: 1.5,
+  open: 1.4,
 };
 const BIAS_PENALTY = 0.2;
 /** A sentence that shares words with the expected line is a better example than one that only has its key. */
@@ -52,6 +55,7 @@ export interface Digested {
 
 interface Example {
   signals: Signals;
+  speaker: Speaker;
   isRight: boolean;
   count: number;
 }
@@ -94,7 +98,8 @@ function examplesOf({ conversation, sentences, situation }: Prepared, section: S
     if (!mayBe(spoken, section, situation.conversation)) return [];
     const like = Math.max(0, ...likeness.map((shares) => shares[index] ?? 0));
     const count = isForbidden ? FORBIDDEN_COUNT : like > 0 ? LEAST_COUNT + (1 - LEAST_COUNT) * like : 1;
-    return { signals, isRight: like > 0 && !isForbidden, count: count * (isEarlier ? EARLIER_COUNT : 1) };
+    const speaker = spoken.turn.digest.role;
+    return { signals, speaker, isRight: like > 0 && !isForbidden, count: count * (isEarlier ? EARLIER_COUNT : 1) };
   });
 }
 
@@ -111,9 +116,9 @@ function wordsOf(text: string): string[] {
 export function learnWeights(from: readonly Prepared[]): JudgeWeights {
   const sections = WORDED.map((section) => {
     const examples = from.flatMap((one) => examplesOf(one, section));
-    return [section, { threshold: THRESHOLDS[section], weights: learn(examples, section) }] as const;
+    return [section, learn(examples, section)] as const;
   });
-  const nothing = { threshold: 0, weights: {} };
+  const nothing = { threshold: 0, user: {}, assistant: {} };
   const worded = { "in-progress": nothing, open: nothing, ...Object.fromEntries(sections) } as unknown as JudgeWeights;
   const inProgress = from.flatMap((one) => {
     const weighed = weighAll(one, worded);
@@ -125,20 +130,19 @@ export function learnWeights(from: readonly Prepared[]): JudgeWeights {
   });
   const weights = {
     ...worded,
-    "in-progress": { threshold: THRESHOLDS["in-progress"], weights: learn(inProgress, "in-progress") },
+    "in-progress": learn(inProgress, "in-progress"),
   };
   const open = from.flatMap((one) => openExample(one, weights));
-  return { ...weights, open: { threshold: THRESHOLDS.open, weights: learn(open, "open") } };
+  return { ...weights, open: learn(open, "open") };
 }
 
 function weighAll({ sentences }: Prepared, weights: JudgeWeights): WeighedSentence[] {
   return sentences.map(({ spoken, signals }) => ({
     spoken,
     signals,
-    sure: Object.fromEntries(SECTIONS.map((section) => [section, sureness(signals, weights[section])])) as Record<
-      Section,
-      number
-    >,
+    sure: Object.fromEntries(
+      SECTIONS.map((section) => [section, sureness(signals, spoken.turn.digest.role, weights[section])]),
+    ) as Record<Section, number>,
   }));
 }
 
@@ -149,7 +153,7 @@ function openExample(one: Prepared, weights: JudgeWeights): Example[] {
   if (expected === undefined || EARLIER.test(conversation.id)) return [];
   if (expected.length > 0 && expected.every(({ optional }) => optional === true)) return [];
   const weighed = weighAll(one, weights);
-  return [{ signals: openSignals(situation, weighed), isRight: expected.length > 0, count: 1 }];
+  return [{ signals: openSignals(situation, weighed), speaker: "user", isRight: expected.length > 0, count: 1 }];
 }
 
 type Priors = Partial<Record<Weighed, Record<string, number>>>;
@@ -164,19 +168,24 @@ function priorOf(section: Weighed, signal: string): number {
   return known[signal] === undefined ? 0 : known[signal] - both;
 }
 
-function learn(examples: readonly Example[], section: Weighed): Record<string, number> {
-  const names = Array.from(new Set(examples.flatMap(({ signals }) => [...signals.keys()]))).sort();
+/** Each signal has a weight for both speakers, and each speaker adds one of its own (`u.` a person, `a.` the agent). */
+function learn(examples: readonly Example[], section: Weighed): SectionWeights {
+  const namesOf = ({ signals, speaker }: Example): string[] => {
+    const both = Array.from(signals.keys());
+    return [...both, ...both.map((name) => PREFIX[speaker] + name)];
+  };
+  const names = Array.from(new Set(examples.flatMap(namesOf))).sort();
   const numbers = new Map(names.map((name, index) => [name, index]));
   const prior = Float64Array.from(names, (name) => priorOf(section, name));
   const { both, own } = PENALTY[section];
   const hold = Float64Array.from(names, (name) =>
     name.endsWith("bias") ? BIAS_PENALTY : /^[ua]\./.test(name) ? own : both,
   );
-  const encoded = examples.map(({ signals, isRight, count }) => ({
-    places: Int32Array.from(signals.keys(), (name) => numbers.get(name) ?? 0),
-    values: Float64Array.from(signals.values()),
-    isRight,
-    count,
+  const encoded = examples.map((example) => ({
+    places: Int32Array.from(namesOf(example), (name) => numbers.get(name) ?? 0),
+    values: Float64Array.from([...example.signals.values(), ...example.signals.values()]),
+    isRight: example.isRight,
+    count: example.count,
   }));
   const weights = Float64Array.from(prior);
   const squares = new Float64Array(names.length).fill(1e-2);
@@ -197,8 +206,18 @@ function learn(examples: readonly Example[], section: Weighed): Record<string, n
       weights[index] = (weights[index] ?? 0) + (RATE * step) / Math.sqrt(squares[index] ?? 1);
     }
   }
-  const rounded = names.map((name, index) => [name, Math.round((weights[index] ?? 0) * 1000) / 1000] as const);
-  return Object.fromEntries(rounded.filter(([, weight]) => Math.abs(weight) >= LEAST_WEIGHT));
+  const weightOf = (name: string): number => weights[numbers.get(name) ?? -1] ?? 0;
+  const shared = names.filter((name) => !/^[ua]\./.test(name));
+  const of = (speaker: Speaker): Record<string, number> => {
+    const rounded = shared.map((name) => {
+      const weight = weightOf(name) + weightOf(PREFIX[speaker] + name);
+      return [name, Math.round(weight * 1000) / 1000] as const;
+    });
+    return Object.fromEntries(rounded.filter(([, weight]) => Math.abs(weight) >= LEAST_WEIGHT));
+  };
+  return { threshold: THRESHOLDS[section], user: of("user"), assistant: of("assistant") };
 }
+
+const PREFIX = { user: "u.", assistant: "a." } as const satisfies Record<Speaker, string>;
 
 const LEAST_WEIGHT = 0.01;

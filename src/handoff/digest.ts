@@ -152,14 +152,14 @@ function condense(carried: CarriedState): void {
   if (digests.length > MAX_DIGESTS) digests.splice(leastTelling(digests), 1);
 }
 
+const UNSCORED: readonly number[] = [-1];
+
 /** The place of the least telling old digest. The first digest stays. */
 function leastTelling(digests: readonly Digest[]): number {
   let least = { place: 1, worth: Number.POSITIVE_INFINITY };
   for (const [place, digest] of digests.slice(0, -RECENT).entries()) {
-    const worth = Math.max(
-      digest.commits === undefined ? -9 : 9,
-      ...digest.said.flatMap(({ scores }) => scores ?? [-1]),
-    );
+    let worth = digest.commits === undefined ? -9 : 9;
+    for (const { scores } of digest.said) worth = Math.max(worth, ...(scores ?? UNSCORED));
     if (place > 0 && worth < least.worth) least = { place, worth };
   }
   return least.place;

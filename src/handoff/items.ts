@@ -29,6 +29,16 @@ export function isLine({ kind }: Pick<SummaryItem, "kind">): boolean {
   return SECTION_KINDS.has(kind);
 }
 
+/** Leaves out a next step that a line above already says, for texts that people and engines read. */
+export function withoutRepeats<Item extends Pick<SummaryItem, "kind" | "text">>(items: readonly Item[]): Item[] {
+  const above = items.filter(({ kind }) => kind !== "next-step").map(({ text }) => comparable(text));
+  return items.filter(({ kind, text }) => kind !== "next-step" || !above.some((one) => one.includes(comparable(text))));
+}
+
+function comparable(text: string): string {
+  return text.toLowerCase().replace(/[.!\s]+$/, "");
+}
+
 /** Kinds that a model may write. */
 export const MODEL_KINDS = [
   "in-progress",

@@ -6,6 +6,7 @@
 import { localTime } from "../base/clock.ts";
 import { redactText } from "../base/redact.ts";
 import { chooseLines } from "./choose-lines.ts";
+import { withoutRepeats } from "./items.ts";
 import { type CaptureReason, FACT_KINDS, type SessionState, type SummaryItem, type SummaryKind } from "./state.ts";
 import { printableLine, delimited, disarmStructure } from "../base/text.ts";
 
@@ -33,7 +34,10 @@ export function renderOffer(offer: OfferText): string {
   const head = headLines(offer);
   const tail = tailLines(offer);
   const around = delimited(MARK, [...head, ...SECTIONS.map(({ title }) => `${title}:`), ...tail].join("\n"));
-  const lines = offer.state.items.map((item) => ({ item, text: itemLine(item, offer.remarks.get(item)) }));
+  const lines = withoutRepeats(offer.state.items).map((item) => ({
+    item,
+    text: itemLine(item, offer.remarks.get(item)),
+  }));
   const chosen = chooseLines(lines, {
     tokens: MOST_TOKENS - countTokens(around),
     characters: MOST_CHARACTERS - around.length,
@@ -156,8 +160,9 @@ function countTokens(text: string): number {
 
 /** For people: as one would paste it into a ticket. */
 export function renderMarkdown(state: SessionState, remarks: Remarks = new Map()): string {
+  const shown = withoutRepeats(state.items);
   const sections = SECTIONS.flatMap(({ kinds, title }) => {
-    const items = state.items.filter(({ kind }) => kinds.includes(kind));
+    const items = shown.filter(({ kind }) => kinds.includes(kind));
     return items.length === 0
       ? []
       : [`## ${title}`, "", ...items.map((item) => markdownLine(item, remarks.get(item))), ""];

@@ -98,11 +98,20 @@ function readTurn(digest: Digest, place: number): Turn {
     spoken: [],
     agrees: startsWithCue(first, "agrees") && !digest.said[0]?.isQuestion,
     reverses: texts.some((text) => startsWithCue(text, "reverses") || startsWithCue(text, "declines")),
-    asks: digest.said.at(-1)?.isQuestion === true,
+    asks: digest.said.slice(-1).some(isAsked),
     isChat: length < SHORT && texts.every((text) => hasCue(text, "chats")),
   };
-  turn.spoken = digest.said.map((said) => ({ said, turn, matter: matterOf(said.text) }));
+  turn.spoken = digest.said.map((said) => ({
+    said: isAsked(said) ? { ...said, isQuestion: true } : said,
+    turn,
+    matter: matterOf(said.text),
+  }));
   return turn;
+}
+
+/** In a chat, many questions have no question mark. */
+function isAsked({ text, isQuestion }: Said): boolean {
+  return isQuestion === true || (startsWithCue(text, "asks") && !isRequest(text));
 }
 
 function outcome({ digest, asks, spoken }: Turn, asked: Turn, failing: Turn | undefined): Outcome {
@@ -125,8 +134,9 @@ const FEW_WORDS = 6;
 /** "Noted.", "The log says the same." */
 const SAYS_NOTHING = 3;
 
-function saysNothing({ digest, spoken }: Turn): boolean {
+function saysNothing({ digest, spoken, asks }: Turn): boolean {
   if (digest.isEcho === true) return true;
+  if (asks) return false;
   const words = spoken.reduce((sum, { matter }) => sum + matter.size, 0);
   return words <= SAYS_NOTHING && digest.runs === undefined && digest.edits === undefined;
 }

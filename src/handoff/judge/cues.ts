@@ -21,6 +21,7 @@ export const CUES = [
   "supposes",
   "chats",
   "asksFor",
+  "asks",
   "goesOn",
   "orders",
   "offers",
@@ -42,17 +43,22 @@ export function startsWithCue(text: string, cue: Cue): boolean {
   return cuesOf(text).atStart.has(cue);
 }
 
-const LINKS =
-  /^(?:(?:and|so|ok|okay|now|then|also|just|first|next|please|pls|yes|yep|good|great|right|und|dann|jetzt|et|puis|y)[\s,.:!-]+)+/i;
+/** Words that may come before what is asked for. */
+const LINKS = new Set(
+  "and so ok okay now then also just first next please pls yes yep good great right und dann jetzt et puis y".split(
+    " ",
+  ),
+);
 
 /** Asks for a piece of work, politely or not. */
 export function isRequest(text: string): boolean {
-  return hasCue(text, "asksFor") || startsWithCue(text.replace(LINKS, ""), "orders");
+  return cuesOf(text).isRequest;
 }
 
 interface FoundCues {
   anywhere: ReadonlySet<string>;
   atStart: ReadonlySet<string>;
+  isRequest: boolean;
 }
 
 /** A conversation is judged as a whole at each capture: the same sentences come again and again. */
@@ -88,7 +94,9 @@ function findCues(text: string): FoundCues {
   if (UNSPACED.test(text)) {
     for (const [piece, cue] of lists.pieces) if (text.includes(piece)) anywhere.add(cue);
   }
-  return { anywhere, atStart };
+  const order = words.find((word) => !LINKS.has(word)) ?? "";
+  const isOrder = lists.words.get(order)?.includes("orders") === true;
+  return { anywhere, atStart, isRequest: anywhere.has("asksFor") || isOrder };
 }
 
 interface CueLists {

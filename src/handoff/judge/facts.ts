@@ -2,7 +2,8 @@
 import { printableLine } from "../../base/text.ts";
 import { excerpt } from "../patterns/content.ts";
 import type { CarriedState, SummaryItem } from "../state.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation, Turn } from "./conversation.ts";
+import { isRequest } from "./cues.ts";
 
 const MOST_FILES = 6;
 
@@ -20,7 +21,7 @@ export function factItems(carried: CarriedState, conversation: Conversation, pro
 /** The last request, if no completed answer followed. */
 function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[] {
   const last = turns.findLast(({ digest, isChat }) => digest.role === "user" && !isChat && digest.sentences > 0);
-  if (last === undefined) return [];
+  if (last === undefined || isRemark(last)) return [];
   const { entryId, timestamp } = last.digest;
   const outcome = outcomeOf(last);
   // Words of trouble are not a fact; a failed command is.
@@ -28,6 +29,15 @@ function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[]
   const text = REQUESTS[outcome];
   return text === undefined ? [] : [{ kind: "request", text, entryId, timestamp }];
 }
+
+/** Praise, or a statement: nobody has to answer it. In other languages, a statement cannot be told from a request. */
+function isRemark({ agrees, asks, spoken }: Turn): boolean {
+  const isRequesting = spoken.some(({ said }) => isRequest(said.text) || said.scores === undefined);
+  return !asks && !isRequesting && (agrees || spoken.every(({ said }) => (said.scores?.[TASK] ?? 0) < 0));
+}
+
+/** Of a sentence's scores: asks for a piece of work. */
+const TASK = 3;
 
 const REQUESTS: Partial<Record<string, string>> = {
   none: "The last message was not answered.",

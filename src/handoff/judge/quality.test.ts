@@ -20,11 +20,11 @@ const FOLDER = new URL("../../../test/fixtures/handoff/conversations/", import.m
 
 /** Close to today's figures: a change that makes hand-offs worse should be noticed. */
 const LEAST: Readonly<Record<Section, { precision: number; recall: number }>> = {
-  "in-progress": { precision: 0.75, recall: 0.65 },
-  blocker: { precision: 0.74, recall: 0.58 },
-  decision: { precision: 0.75, recall: 0.52 },
-  accomplishment: { precision: 0.79, recall: 0.61 },
-  "next-step": { precision: 0.85, recall: 0.62 },
+  "in-progress": { precision: 0.75, recall: 0.66 },
+  blocker: { precision: 0.76, recall: 0.63 },
+  decision: { precision: 0.78, recall: 0.49 },
+  accomplishment: { precision: 0.82, recall: 0.63 },
+  "next-step": { precision: 0.86, recall: 0.64 },
 };
 
 test("conversations that taught the weights", async () => {
@@ -37,7 +37,7 @@ test("conversations that taught the weights", async () => {
     expect(recallOf(quality.sections[section]), `${section} recall`).toBeGreaterThanOrEqual(recall);
   }
   expect(quality.repeated.length).toBeLessThanOrEqual(16);
-  expect(quality.forbidden.length).toBeLessThanOrEqual(30);
+  expect(quality.forbidden.length).toBeLessThanOrEqual(31);
 });
 
 async function measure(files: readonly URL[]): Promise<Quality> {

@@ -13,17 +13,22 @@ export type Weighed = (typeof WEIGHED)[number];
 export interface SectionWeights {
   /** In log-odds. */
   threshold: number;
-  weights: Readonly<Record<string, number>>;
+  /** By signal, for sentences of a person and of the agent. */
+  user: Readonly<Record<string, number>>;
+  assistant: Readonly<Record<string, number>>;
 }
 
 export type JudgeWeights = Readonly<Record<Weighed, SectionWeights>>;
 
 /** Log-odds above the section's threshold: a line needs 0 or more. */
-export function sureness(signals: Signals, { weights, threshold }: SectionWeights): number {
-  let sum = -threshold;
+export function sureness(signals: Signals, speaker: Speaker, section: SectionWeights): number {
+  const weights = section[speaker];
+  let sum = -section.threshold;
   for (const [name, value] of signals) sum += value * (weights[name] ?? 0);
   return sum;
 }
+
+export type Speaker = "user" | "assistant";
 
 let shipped: JudgeWeights | undefined;
 

@@ -71,22 +71,23 @@ export function isUndisputed({ turn, said }: Spoken, { conversation, lastUser }:
   return conversation.isUncontested(turn) || isLast;
 }
 
-/** Each signal is there twice: for both speakers, and for the one who said it (`u.` a person, `a.` the agent). */
 export function signalsOf(spoken: Spoken, situation: Situation): Signals {
+  const { conversation } = situation;
   const found: Signals = new Map();
-  const role = spoken.turn.digest.role === "user" ? "u" : "a";
   const add = (name: string, value: number | boolean | undefined): void => {
     const number = Number(value ?? 0);
-    if (number !== 0) found.set(name, number).set(`${role}.${name}`, number);
+    if (number !== 0) found.set(name, number);
   };
   add("bias", 1);
   addShape(spoken, add);
   addPlace(spoken, situation, add);
   addCues(spoken, add);
   addWords(spoken, situation, add);
-  if (role === "u") addAnswer(spoken, situation, add);
+  if (spoken.turn.digest.role === "user") addAnswer(spoken, situation, add);
   else addReport(spoken, situation, add);
   addLater(spoken, situation, add);
+  addPartner(spoken, conversation.before(spoken.turn), "before", add);
+  addPartner(spoken, conversation.after(spoken.turn), "after", add);
   return found;
 }
 
@@ -187,7 +188,7 @@ function addCues({ said }: Spoken, add: Add): void {
 /** A word with a capital letter that does not open the sentence. */
 const NAME = /(?<=[\p{Ll},)] )(?!I\b|I')\p{Lu}\p{Ll}{2,}/u;
 /** Cues that rules use, not weights. */
-const UNWEIGHED: ReadonlySet<string> = new Set(["orders", "declares", "namesNext", "goesOn"]);
+const UNWEIGHED: ReadonlySet<string> = new Set(["asks", "orders", "declares", "namesNext", "goesOn"]);
 
 /** Which of its words were there before, come again, or are what the conversation is about. */
 function addWords({ turn: { place }, matter }: Spoken, { usedIn, firstUser, conversation }: Situation, add: Add): void {
@@ -282,6 +283,36 @@ function addReport({ said, turn, matter }: Spoken, { conversation }: Situation, 
   add("echoes", echo >= 0.5);
   add("restates", echo >= 0.5 && said.at === 0 && said.isQuestion !== true && wordCount(said) <= SHORT_ANSWER);
   add("afterQuestion", before?.asks);
+}
+
+/** The sentence of the turn before or after that is about the same: what is answered, or how it was taken up. */
+function addPartner({ matter, turn }: Spoken, other: Turn | undefined, name: string, add: Add): void {
+  if (other === undefined || other.digest.role === turn.digest.role) return;
+  const partner = partnerIn(matter, other);
+  for (const cue of TURN_CUES) {
+    add(
+      `${name}Turn-${cue}`,
+      other.spoken.some(({ said }) => hasCue(said.text, cue)),
+    );
+  }
+  if (partner === undefined) return;
+  const { said } = partner;
+  add(`${name}First`, said.at === 0);
+  add(`${name}Asks`, said.isQuestion);
+  add(`${name}Short`, wordCount(said) <= SHORT_ANSWER);
+  add(`${name}Item`, said.isItem);
+  for (const [index, score] of SCORES.entries()) add(`${name}-${score}`, scoreOf(said, index) / 2);
+  for (const cue of PARTNER_CUES) add(`${name}-${cue}`, hasCue(said.text, cue));
+}
+
+const TURN_CUES = ["waits", "later", "plans", "past", "remains", "offers", "fails", "or"] as const;
+const PARTNER_CUES = ["offers", "or", "past", "plans", "waits", "chooses"] as const;
+
+/** The sentence of a turn that shares most with a matter. Undefined: none shares a word. */
+function partnerIn(matter: Matter, turn: Turn): Spoken | undefined {
+  const shared = turn.spoken.map((one) => ({ one, share: overlap(matter, one.matter) }));
+  const [best] = shared.filter(({ share }) => share > 0).sort((a, b) => b.share - a.share);
+  return best?.one;
 }
 
 /** What later turns say about the same matter. */

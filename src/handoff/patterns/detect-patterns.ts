@@ -84,27 +84,37 @@ function surest(notes: readonly PatternNote[], most: number): PatternNote[] {
   return notes.filter((note) => kept.has(note));
 }
 
-type Weights = ReadonlyMap<string, Float64Array>;
+/** One row of `PATTERN_TYPES.length` numbers for each feature. */
+interface Weights {
+  rows: ReadonlyMap<string, number>;
+  numbers: Float64Array;
+}
 
+const COLUMNS = PATTERN_TYPES.length;
 let weights: Weights | undefined;
 
 function scoresOf(features: readonly string[]): number[] {
-  weights ??= readWeights();
-  const scores = Array.from(weights.get("bias") ?? [], Number);
-  for (const feature of features) {
-    const row = weights.get(feature);
+  const { rows, numbers } = (weights ??= readWeights());
+  const scores = PATTERN_TYPES.map(() => 0);
+  for (const feature of ["bias", ...features]) {
+    const row = rows.get(feature);
     if (row === undefined) continue;
-    for (let column = 0; column < scores.length; column += 1)
-      scores[column] = (scores[column] ?? 0) + (row[column] ?? 0);
+    for (let column = 0; column < COLUMNS; column += 1)
+      scores[column] = (scores[column] ?? 0) + (numbers[row * COLUMNS + column] ?? 0);
   }
   return scores;
+}
+
+function weightOf(feature: string, column: number): number {
+  const row = weights?.rows.get(feature);
+  return row === undefined ? 0 : (weights?.numbers[row * COLUMNS + column] ?? 0);
 }
 
 const MAX_REASONS = 8;
 
 function reasonsFor(features: readonly string[], column: number): string[] {
   return features
-    .map((feature) => ({ feature, weight: weights?.get(feature)?.[column] ?? 0 }))
+    .map((feature) => ({ feature, weight: weightOf(feature, column) }))
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_REASONS)
@@ -113,10 +123,12 @@ function reasonsFor(features: readonly string[], column: number): string[] {
 
 function readWeights(): Weights {
   const lines = readFileSync(dataFile("pattern-weights.tsv"), "utf8").trimEnd().split("\n");
-  return new Map(
-    lines.map((line) => {
-      const [feature = "", ...cells] = line.split("\t");
-      return [feature, Float64Array.from(cells, Number)];
-    }),
-  );
+  const numbers = new Float64Array(lines.length * COLUMNS);
+  const rows = new Map<string, number>();
+  for (const [row, line] of lines.entries()) {
+    const cells = line.split("\t");
+    rows.set(cells[0] ?? "", row);
+    for (let column = 0; column < COLUMNS; column += 1) numbers[row * COLUMNS + column] = Number(cells[column + 1]);
+  }
+  return { rows, numbers };
 }

@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { localTime } from "../../base/clock.ts";
 import { type AccessSender, standingOf } from "../../channels/access.ts";
+import { withoutRepeats } from "../../handoff/items.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import { GENERAL_PROJECT } from "../../handoff/project.ts";
 import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "../../handoff/state.ts";
@@ -88,8 +89,9 @@ const REFERENCE_LENGTH = 8;
 function describeState(state: SessionState): string {
   const when = minute(state.lastMessageAt);
   const head = `Hand-off of window ${shown(state.previousSessionId.slice(0, 8))}, project ${shown(state.project)}, ${when}:`;
+  const items = withoutRepeats(state.items);
   const lines = HEADINGS.flatMap(([kind, heading]) =>
-    state.items
+    items
       .filter((item) => item.kind === kind)
       .slice(-MAX_PER_KIND)
       .map((item) => `${heading}: ${shown(item.text, MAX_LINE)} [${reference(item)}]`),

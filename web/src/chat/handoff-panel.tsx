@@ -1,5 +1,6 @@
 /** Shows the hand-off to the next window; each line links to its message. */
 import { type MouseEvent, useEffect } from "react";
+import { withoutRepeats } from "../../../src/handoff/items.ts";
 import { type Place, formatPlace } from "../address.ts";
 import { useController, usePageState } from "../page-context.ts";
 import { CloseIcon } from "../parts/icons.tsx";
@@ -123,8 +124,9 @@ function Sections({ handoff, sessionKey, onFollow }: { handoff: Handoff } & Pick
     const current = known ?? (view?.isCurrent === true ? view.sessionId : undefined);
     return current === handoff.sessionId ? undefined : handoff.sessionId;
   });
+  const shown = withoutRepeats(handoff.items);
   return SECTIONS.map(([kind, title]) => {
-    const items = handoff.items.filter((item) => item.kind === kind);
+    const items = shown.filter((item) => item.kind === kind);
     if (items.length === 0) return null;
     return (
       <section key={kind}>

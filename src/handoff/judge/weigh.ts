@@ -1,0 +1,109 @@
+/** Weighs each sentence of a conversation for each section. */
+import { overlap } from "../matter.ts";
+import type { CarriedState } from "../state.ts";
+import { type Conversation, readConversation, type Spoken } from "./conversation.ts";
+import { hasCue, isRequest } from "./cues.ts";
+import { type JudgeWeights, type Section, SECTIONS, sureness } from "./score.ts";
+import { isUndisputed, type Signals, signalsOf, type Situation, situationOf } from "./signals.ts";
+
+/** In the order in which sections take their sentences. */
+export const WORDED = ["next-step", "blocker", "decision", "accomplishment"] as const satisfies readonly Section[];
+
+/** A sentence with how sure each section is of it. */
+export interface Weighed {
+  spoken: Spoken;
+  signals: Signals;
+  sure: Readonly<Record<Section, number>>;
+}
+
+export interface Work {
+  conversation: Conversation;
+  situation: Situation;
+  sentences: readonly Weighed[];
+  taken: Set<Spoken>;
+  weights: JudgeWeights;
+  nextStep: Spoken | undefined;
+}
+
+export function weigh(carried: CarriedState, { project, weights }: { project: string; weights: JudgeWeights }): Work {
+  const conversation = readConversation(carried.digests.filter((digest) => digest.project === project));
+  const todos = carried.todos?.project === project ? carried.todos.items.filter(({ text }) => text !== "") : [];
+  const open = todos.filter(({ status }) => status !== "completed").length;
+  const situation = situationOf(conversation, { open, all: todos.length });
+  const sentences = conversation.turns
+    .filter(({ digest }) => digest.isEcho !== true && digest.isCut !== true)
+    .flatMap(({ spoken }) => spoken)
+    .map((spoken) => {
+      const signals = signalsOf(spoken, situation);
+      const plain = plainly(spoken, signals, situation);
+      const entries = SECTIONS.map((section) => {
+        const sure = sureness(signals, spoken.turn.digest.role, weights[section]);
+        return [section, plain === undefined ? sure : section === plain ? Math.max(sure, PLAIN) : NEVER] as const;
+      });
+      return { spoken, signals, sure: Object.fromEntries(entries) as Record<Section, number> };
+    });
+  return { conversation, situation, sentences, taken: new Set(), weights, nextStep: undefined };
+}
+
+/** How sure the judge is of a plain statement, and that it belongs to no other section. */
+const PLAIN = 1;
+const NEVER = -9;
+/** The scorer's log-odds for a report that leaves no doubt. */
+const SURE_REPORT = 3;
+const SCORED = ["blocker", "decision", "accomplishment"] as const satisfies readonly Section[];
+
+/** The section of a statement that says what it is ("we decided …"), or that is not disputed. */
+function plainly(spoken: Spoken, signals: Signals, situation: Situation): Section | undefined {
+  const { text, scores = [], isQuestion } = spoken.said;
+  if (isQuestion === true || signals.has("laterReversed")) return undefined;
+  const isLastReport = spoken.turn === situation.lastAgent && situation.conversation.after(spoken.turn) === undefined;
+  if (isLastReport && (scores[2] ?? 0) >= SURE_REPORT) return "accomplishment";
+  const declares = hasCue(text, "declares");
+  const isAlone = isUndisputed(spoken, situation);
+  if (!declares && !isAlone) return undefined;
+  if (isAlone && (hasCue(text, "namesNext") || /^next\b/i.test(text))) return "next-step";
+  const isSolo = situation.conversation.isUncontested(spoken.turn);
+  const least = isSolo && declares ? 0 : isSolo && hasCue(text, "fails") ? -0.5 : 1;
+  const found = SCORED.find(
+    (_one, index) => (scores[index] ?? NEVER) >= least && scores[index] === Math.max(...scores),
+  );
+  // A trouble that was named before the person's last message may be over.
+  const isOld = !isAlone && situation.lastUser !== undefined && spoken.turn.place < situation.lastUser.place;
+  return found === "blocker" && isOld ? undefined : found;
+}
+
+const JOKE = /[😂🤣💀🙃😅😎🤡]|\b(?:lol|haha+|hehe)\b|[:;]-?\)/iu;
+const QUOTE = /["“”„«»]/;
+/** Longer sentences say with what to go on. */
+const SHORT = 60;
+
+/** Questions, jokes, other people's words and a mere "go on" are never listed. */
+export function isListable(spoken: Spoken): boolean {
+  const { text, isQuestion } = spoken.said;
+  if (isQuestion === true || isIdle(spoken) || (QUOTE.test(text) && hasCue(text, "reports"))) return false;
+  return text.length >= SHORT || !hasCue(text, "goesOn");
+}
+
+/** A joke, or a cheer. */
+export function isIdle({ said: { text } }: Spoken): boolean {
+  return JOKE.test(text) || (text.endsWith("!") && text.length < SHORT && !isRequest(text));
+}
+/** The agent decides nothing: its words are a decision where a person accepted them, or where they repeat a person's. */
+export function mayBe(spoken: Spoken, section: Section, { before, after }: Conversation): boolean {
+  const { turn, said, matter } = spoken;
+  if (section !== "decision" || turn.digest.role === "user" || hasCue(said.text, "declares")) return true;
+  // In a turn with work, the agent reports what it did.
+  if ((turn.digest.edits ?? turn.digest.runs) !== undefined) return false;
+  const isChoice = hasCue(said.text, "or") || hasCue(said.text, "offers");
+  const asked = before(turn);
+  const echoes =
+    asked?.spoken.some((one) => one.said.isQuestion !== true && overlap(matter, one.matter) >= ECHO) === true;
+  if (echoes && !isChoice) return true;
+  const answer = after(turn);
+  const isAccepted = answer?.agrees === true && !answer.reverses;
+  const adds = answer?.spoken.reduce((sum, one) => sum + one.matter.size, 0) ?? 0;
+  return isAccepted && adds <= FEW_WORDS && !hasCue(said.text, "or");
+}
+
+const ECHO = 0.4;
+const FEW_WORDS = 3;
