@@ -96,7 +96,10 @@ test("a file without an answer, which pi appends to itself", async () => {
 
 describe("real OpenClaw files", async () => {
   const samples = new URL("../../test/fixtures/openclaw/", import.meta.url);
-  const names = (await readdir(samples, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
+  // The files of 2026.9.6 are in a later format, which only the import reads.
+  const names = (await readdir(samples, { recursive: true })).filter((name) => {
+    return name.endsWith(".jsonl") && !name.startsWith("v2026.9.6");
+  });
 
   test.each(names)("%s is read without loss and continued", async (name) => {
     await using folder = await temporaryFolder();
