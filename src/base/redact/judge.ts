@@ -19,9 +19,10 @@ const WORDS = readLists("secret-words.json");
 const COMMON = readLists("function-words.json");
 const setOf = (...lists: (string | undefined)[]): ReadonlySet<string> => new Set(lists.join(" ").split(" "));
 
-/** Expressions for the words that name a secret. */
-export const PASSWORD = `(?:${WORDS.password?.replaceAll(" ", "|")})`;
-export const SECRET = `(?:${WORDS.secret?.replaceAll(" ", "|")})`;
+/** An expression for the words of a list. */
+export const oneOf = (list: string): string => `(?:${WORDS[list]?.replaceAll(" ", "|")})`;
+export const PASSWORD = oneOf("password");
+export const SECRET = oneOf("secret");
 
 /** Words that can follow a complete clause. */
 const CLAUSE_START = setOf(COMMON.english, COMMON.other, COMMON.common, WORDS.adverbs);
@@ -92,6 +93,9 @@ function areDescribing(words: readonly string[]): boolean {
   return words.length < 3 ? count > 0 : describes(words.at(-1) ?? "") || count > words.length / 2;
 }
 
+/** `snowPlough`, `snow_plough` */
+const looksLikeName = (value: string): boolean => /^[a-z]+(?:[A-Z][a-z]+|_[a-z]+)+$/.test(value);
+
 /** A sign between letters, or a digit among letters of both cases. */
 const looksTyped = (value: string): boolean =>
   /[\p{L}\d][!@#$%^&*+=~]+[\p{L}\d]/u.test(value) ||
@@ -113,7 +117,7 @@ function isRandom(run: string): boolean {
 
 /** The end of a line or a sentence. */
 const isLast = (after: string): boolean =>
-  /^["'`*]{0,2}[.,;!?)]{0,3}(?:\s*\n|\s*$|(?<=[.,;!?)])\s|[ \t]?…|[ \t][(–—/*-])/.test(after);
+  /^["'`*]{0,2}[.,;!?)]{0,3}(?:\s*\n|\s*$|(?<=[.,;!?)])\s|[ \t]?…|[ \t][(–—/*-]|[ \t]\w{2,12}:[ \t])/.test(after);
 
 /** The end of a clause: also before a function word or an adverb. */
 function clauseEnds(after: string): boolean {
@@ -126,6 +130,7 @@ export type Cue = Readonly<{ kept: string; before: string; after: string; isQuot
 export type Judge = (secret: string, cue: Cue) => boolean;
 
 const NAME = new RegExp(`[\\w-]{0,40}?(?:${PASSWORD}|pass|pw|${SECRET})[\\w-]{0,12}`, "i");
+const PASSWORD_LABEL = new RegExp(`${PASSWORD}(?!s)`, "i");
 const PASSWORD_NAME = new RegExp(`${PASSWORD}|pass|pw`, "i");
 /** "api key", `client_secret`, `--token`: more than a bare "token". */
 const QUALIFIED = /\w[_-]\w|[a-z][A-Z]|[Kk]ey|^-|\b(?:api|API|[Aa]ccess|[Cc]lient|[Bb]earer|[Aa]uth|[Aa]pp|[Bb]ot)\s/;
@@ -134,6 +139,12 @@ const OWNER = /\b(?:user(?:name)?|log(?:ged)?[ -]?in|sign(?:ed)? (?:in|up)|e-?ma
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
 
+/** A name of several words cannot be a label of a form or a type. */
+const CLEAR_NAME = new RegExp(`[a-z\\d][_.-]?(?:${PASSWORD}|pass)$|_secret(?:_key)?$`, "i");
+const OTHER_VALUE = new RegExp(`^[#.~]?/|://|[|]|^\\w+(?:\\.\\w+){2}|${PASSWORD}|pass|pw|${SECRET}|string`, "i");
+const isAnyValue = (value: string, isConstant: boolean): boolean =>
+  /^\S{4,}$/.test(value) && !isPlaceholder(value) && !OTHER_VALUE.test(value) && (isConstant || !describes(value));
+
 /** `name = value` */
 export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => {
   const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
@@ -141,11 +152,13 @@ export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => 
   if (name.toLowerCase().includes(secret.toLowerCase())) return false; // `POSTGRES_PASSWORD=postgres`
   const isConstant = /^[A-Z][A-Z0-9_]{2,}$/.test(name);
   const strength = strengthOf(secret);
+  if (isQuoted && (CLEAR_NAME.test(name) || /^\(.*[#[]/.test(kept)) && isAnyValue(secret, isConstant)) return true;
   if (!PASSWORD_NAME.test(kept)) {
     const isWord = isConstant && strength >= WORD && secret.length >= 8 && clauseEnds(after);
     return isWord || isToken(secret, before.slice(-20) + kept, isQuoted);
   }
   if (strength >= MIXED || /^(?!12345)\d{6,16}$/.test(secret)) return true;
+  if (/[^s]s$/.test(name)) return false; // "Passwords: Ada asks for them"
   if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$/.test(kept) && !isLast(after)) return false;
   if (strength === JOINED || isHex(secret) || (isConstant && /^\p{L}+(?:-\p{L}+)+$/u.test(secret))) return true;
   if (strength !== WORD || isConstant) return strength === WORD;
@@ -159,10 +172,11 @@ export const isTold: Judge = (secret, { kept, before, after, isQuoted }) => {
   const strength = strengthOf(secret);
   if (strength >= MIXED) return !areDescribing([secret.replace(/\d+$/, "")]);
   if (/\sfrom\s+$/.test(kept)) return false;
+  if (looksLikeName(secret)) return isLast(after) && !PASSWORD_NAME.test(secret) && !areDescribing(wordsOf(secret));
   if (strength === JOINED || (isHex(secret) && secret.length > 7))
     return isQuoted || (strength === JOINED && /\d/.test(secret)) || clauseEnds(after);
   if (strength !== WORD || (!isQuoted && !mayBeWord(kept, secret))) return false;
-  if (/[:=]\s*$/.test(kept)) return isLast(after);
+  if (/[:=]\s*$/.test(kept)) return isLast(after) && !/[^s]s:/.test(kept);
   const isChanged = /\b(?:set|chang|reset|updat)\w*\b[^.\n]{0,60}$/i.test(before + kept);
   return clauseEnds(after) && (isChanged || !/\sto\s+$/.test(kept));
 };
@@ -173,7 +187,10 @@ export const isBeside: Judge = (secret, { kept, before, after, isQuoted }) => {
   const strength = strengthOf(secret);
   if (strength >= MIXED) return secret.length >= 6 && !areDescribing(wordsOf(secret));
   if (strength < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
-  return isQuoted ? clauseEnds(after) : /[,(]\s*$/.test(before) && OWNER.test(before) && isLast(after);
+  if (isQuoted) return clauseEnds(after);
+  const isName = strength === JOINED || /^\p{Lu}\p{Ll}/u.test(secret);
+  if (isName && /\b(?:with|and|has|mit|und)(?: the| das)? $/.test(before)) return isLast(after);
+  return /[,(]\s*$/.test(before) && OWNER.test(before) && isLast(after);
 };
 
 /** Alone on a line below its label. */
@@ -197,13 +214,51 @@ function isToken(secret: string, label: string, isQuoted: boolean): boolean {
 /** "use … as the password" */
 const AS_PASSWORD = new RegExp(`^["'\`]? as (?:[\\w']{1,12} ){0,2}${PASSWORD}`, "i");
 export const isNamed: Judge = (secret, { after }) =>
-  strengthOf(secret) >= WORD && clauseEnds(after.replace(AS_PASSWORD, ""));
+  strengthOf(secret) >= (clauseEnds(after.replace(AS_PASSWORD, "")) ? WORD : MIXED);
 
 /** A user and a password side by side. */
-export const isPair: Judge = (secret, { kept }) => {
+export const isPair: Judge = (secret, { kept, after }) => {
   if (/\bcred.*:$/i.test(kept)) return strengthOf(secret) >= WORD;
+  if (strengthOf(secret) === JOINED && /\d/.test(secret) && /\b(?:cred|zugang).*\/ $/i.test(kept)) return true;
+  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$/.test(kept); // "Google / GitHub" are not
+  if (isUser && /^\p{Lu}\p{Ll}/u.test(secret) && isLast(after)) return strengthOf(secret) >= WORD;
   return strengthOf(secret) >= MIXED && secret.length >= 6 && (looksTyped(secret) || /\s$/.test(kept));
 };
+
+/** Letters with digits or signs; any word in quotes. */
+export const isTyped: Judge = (secret, { after, isQuoted }) => {
+  const strength = strengthOf(secret);
+  if (strength === JOINED && /\d/.test(secret)) return clauseEnds(after);
+  return strength >= MIXED ? secret.length >= 6 : isQuoted && strength >= WORD;
+};
+
+/** `admin:Password1`, but no role, tag, path or version. */
+export const isAccount: Judge = (secret, { kept, before }) => {
+  if (strengthOf(secret) < MIXED || /\d\.\d|[@:]/.test(secret) || /\bch(?:own|grp) $/.test(before)) return false;
+  if (/[^\w.-]/.test(secret) || secret.length >= 8) return looksTyped(secret) && secret.length >= 6;
+  return kept.endsWith(":") && /\d\w|\d{2}/.test(secret);
+};
+
+/** Below a heading such as "Passwords". */
+export const isListed: Judge = (secret) =>
+  strengthOf(secret) >= JOINED && secret.length >= 8 && (looksTyped(secret) || /\d{2}(?:-\w)?$/.test(secret));
+
+/** Several words up to the end of the line: in a variable, beside a user, with a number, or as a title. */
+export const isPhrase: Judge = (secret, { kept, before }) => {
+  const words = secret.split(" ");
+  if (strengthOf(secret) < JOINED) return false;
+  if (/[A-Z]{3}=$/.test(kept)) return words.length > 2;
+  const isBesideUser = OWNER.test((before + kept).slice(-120));
+  if (!PASSWORD_LABEL.test(kept) && !(isBesideUser && PASSWORD_NAME.test(kept))) return false;
+  const isTitle = words.every((word) => /^\p{Lu}\p{Ll}|^\d+$/u.test(word));
+  const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word));
+  if (!isTitle && !isPlain) return false;
+  return /\d$/.test(secret) || (words.length > 2 && isTitle) || (isBesideUser && (words.length > 2 || isTitle));
+};
+
+/** "ada@example.org / …" without a label */
+export const isPlainPair: Judge = (secret, cue) =>
+  isPair(secret, cue) && /(?=.*\d).{8}/.test(secret) && (cue.kept.includes("@") || /\w[!$%&*?]/.test(secret));
 
 /** Given to a tool or a server as a password, so any word counts. */
 export const isGiven: Judge = (secret, { kept }) => {
@@ -232,6 +287,8 @@ const PUBLIC_KEY = /\b(?:pub(?:lic)?[-_ ]?key|cache|if-[a-z-]{1,14}:)[^\n]{0,30}
 export const isRandomRun: Judge = (run, { before }) =>
   isRandom(run) && !run.startsWith("/") && ![IN_ADDRESS, PUBLIC, PUBLIC_KEY].some((name) => name.test(before));
 
+/** In small letters, words look the same unless digits are among them. */
+export const isBase32: Judge = (secret) => /\d.*\d|^[A-Z2-7]{26,}$/.test(secret);
 export const isReal: Judge = (secret) => !isPlaceholder(secret);
-export const isCode: Judge = (_, { after }) => clauseEnds(after);
+export const isCode: Judge = (code, { after }) => /\d{6}/.test(code) || clauseEnds(after);
 export const isSeed: Judge = (secret) => secret.split(/\s+/).filter((word) => CLAUSE_START.has(word)).length < 4;

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { dataFile } from "../package.ts";
 import * as cue from "./judge.ts";
-import { PASSWORD, SECRET } from "./judge.ts";
+import { PASSWORD, SECRET, oneOf } from "./judge.ts";
 
 export const REDACTED = "[redacted]";
 
@@ -40,7 +40,8 @@ const NAME = String.raw`(?:${PASSWORD}s?|pass|pw|${SECRET})${SUFFIX}`;
 const CLOSE = String.raw`(?:\\{0,3}["'\x60\]]|[*_]{1,2}){0,2}(?: \([^()\n]{1,40}\))?`;
 /** `: `, ` = `, `=> `, `: string = "`, `?? "` */
 const TYPED = String.raw`:[ \t]?&?\w{1,20}[ \t]?=(?=[ \t]?["'])`;
-const ASSIGN = String.raw`[ \t]{0,8}(?:${TYPED}|[:=]{1,3}>?|：|(?:\|\||\?\?)(?= ["']))[*_]{0,2}[ \t]{0,8}`;
+const SIGN = String.raw`(?:${TYPED}|[:=]{1,3}>?|：|→|(?:\|\||\?\?)(?= ["']))`;
+const ASSIGN = String.raw`[ \t]{0,8}${SIGN}[*_]{0,2}(?:<\/\w{1,8}>)?[ \t]{0,8}`;
 const VALUE_NAME = String.raw`["']?(?:value["']?\s{0,2}[:=]|default\s?=)`;
 const ATTRIBUTE = String.raw`(?:\w{1,20} (?:name|key)=["'])?`;
 const ROW = String.raw`(?:^|\n)[^\n|]{0,40}\|[ *]{0,4}(?:\w{1,20} )?${NAME}[ *]{0,20}`;
@@ -52,24 +53,48 @@ const FLAG = String.raw`(?:(?:^|\s)--?|(?:\b(?:ENV|ARG|setx|setenv)|#define) )[\
 
 // Parts of sentences: "password", "for the router (admin)", "has been changed to:".
 const NOUN = String.raw`(?:${PASSWORD}s?|\bpw\b|${SECRET})`;
+const PHRASE_END = String.raw`(?: (?:for|of|on|to)\b|[^\s\w-]|\s*$|\n)`;
 const LABEL = String.raw`(?:${NOUN}|\bpass\b)`;
-const OF = "(?:for|of|on|to the|in|at|from|fürs?|vo[nm]|zu[mr]|[ai]m|del?|d[oau]|pour|para|van|voor|от)";
-const PLACE = String.raw`(?:[ \t]${OF}(?:[ \t][^\s"\x60,;:!?()]{1,32}){1,6}?)?(?: \([^()\n]{1,40}\))?`;
-const WHOLE_LABEL = String.raw`(?:${PASSWORD}|${SECRET})${CLOSE}${PLACE}`;
-const AUX = "(?:has|been|was|is|will|should|would|used|to|(?:re)?set|changed|updated|still|now|just|currently)";
-const BE = String.raw`(?:[ \t]${AUX}){0,4}[ \t](?:is|was|are|be|to|from|ist|lautet|est|es|é|è|är)(?=[\s:])`;
+const PLACE = String.raw`(?:[ \t]${oneOf("place")}(?:[ \t][^\s"\x60,;:!?()]{1,32}){1,6}?)?(?: \([^()\n]{1,40}\))?`;
+const ABOVE = String.raw`(?: for [^\n:]{1,80}|${PLACE})(?: is| below| lautet)?`;
+const WHOLE_LABEL = String.raw`(?:${PASSWORD}|${SECRET})${CLOSE}${ABOVE}`;
+const BE = String.raw`(?:[ \t]${oneOf("auxiliary")}){0,4}[ \t]${oneOf("be")}(?=[\s:])`;
 const ADVERB = String.raw`(?:[ \t](?:now|still|currently|probably|just|again|jetzt))?`;
 const IS = String.raw`(?:['’]s|${BE}|[ \t]?[:：]|是|为|は)${ADVERB}:?[ \t]{0,3}`;
-const USE = "(?:use|using|used|take|typed?|enter|try|put|with|on|chose)";
-const SEED = "(?:seed|recovery|backup|secret|wallet|mnemonic)(?: phrase| words?)?";
+const IS_PASSWORD = String.raw` (?:still )?is (?:the|our|my|your) (?:\w{1,12} ){0,2}${PASSWORD}${PHRASE_END}`;
+/** `Passwords:` over a list of names and values. */
+const HEADING = String.raw`(?:^|\n)[# *]{0,4}(?:[\w-]{1,16} )?(?:${PASSWORD}|${SECRET})s:?[*]{0,2}\n`;
+const ITEM = String.raw`[ \t]{0,8}(?:[-*•] )?[\w. -]{1,24}: `;
+const ITEMS = String.raw`(?:${ITEM}[^\n]{1,80}\n){0,5}`;
+const WIFI = String.raw`\b(?:ssid|wi-?fi|wlan|network)\b[^\n]{1,40}\n(?:[^\n]{1,40}\n)?[ *-]{0,4}`;
+const BREAK = "[,?] (?:it['’]s )?(?:now |still )?";
+const SEED = "(?:(?:seed|recovery|backup|secret|wallet|mnemonic)(?: phrase| words?)?|words)";
+const SEED_WORDS = String.raw`(?:[a-z]{3,8},?\s{1,3}){11,23}[a-z]{3,8}`;
 const USER = String.raw`["'\x60]?[\w.@+-]{1,64}["'\x60]?`;
 const SIGN_IN = String.raw`\b(?:log|sign)(?:s|ged|ging|ed|ing)?[ -]?in\b`;
 const LOGIN = String.raw`\b(?:user ?\/ ?pass(?:word)?|zugang(?:sdaten)?|creds|credentials|logins?|account)\b`;
-const LOCK = "(?:door|gate|garage|alarm|safe|lock|locker|keypad|building|entry|house|office|vault)";
-const KIND = `(?:${LOCK}|verification|security|one-time|2fa|mfa|login|sms|backup|recovery|unlock)`;
-const CODE = String.raw`\b(?:pin|puk|otp|passcode|${KIND} code)s?`;
-const DIGITS = String.raw`(?:\d{4,8}|\d{3,4}[ -]\d{3,4}|(?=[a-z]{0,4}\d)[a-z0-9]{4,5}-[a-z0-9]{4,5})#?(?![\w:-])`;
+
+// Codes of locks, of messages, of apps that show one-time codes.
+const LOCK = oneOf("lock");
+const CODE_NOUN = "(?:code|combination|combo)s?";
+const CODE_KIND = String.raw`(?:${LOCK}|${oneOf("code")})(?:['’]s)?(?: panel| keypad)?(?: lock)?`;
+const CODE_OF = String.raw`(?: lock)? (?:for|of|to|on|de|für)(?: (?!is\b)[\w'’]{1,16}){0,4}? `;
+const CODE_PLACE = String.raw`${CODE_NOUN}${CODE_OF}${LOCK}(?: \d{1,3})?`;
+const CODE_NAME = String.raw`(?:pin(?:-?code)?s?|puk|otp|tan|passcode|${oneOf("compound")}-?code)`;
+const CODE = String.raw`\b(?:${CODE_NAME}|${CODE_KIND} ${CODE_NOUN}|${CODE_PLACE})`;
+const GROUPS = String.raw`\d{3,4}[ -]\d{3,4}|\d{1,2}(?:[ -]\d{1,2}){2,4}|(?=[a-z]{0,4}\d)[a-z0-9]{4,5}-[a-z0-9]{4,5}`;
+const DIGITS = String.raw`(?:[a-z*]?\d{4,8}[a-z]?|${GROUPS})#?(?![\w:-])`;
+const YOUR_CODE = String.raw`\b(?:[Yy]our|[Ii]hr|[Dd]ein|[Vv]otre)(?: [A-Z][\w-]{1,16}){0,2} [Cc]ode`;
+const SPARE = String.raw`\b${oneOf("spare")}[ -]codes?${PLACE}`;
+const SPARE_CODE = String.raw`(?=[a-z-]{0,11}\d)(?:\d{4} \d{4}|[a-z0-9]{4,32}(?:-[a-z0-9]{4,6}){0,4})(?![\w:-])`;
+const SPARE_CODES = String.raw`${SPARE_CODE}(?:(?:[,\s*•-]{1,6}| and )${SPARE_CODE}){0,15}`;
+const BASE32 = "(?:[a-z2-7]{16,64}|(?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})";
+const OTHER_KEY = "(?:cache|public|partition|primary|object|sort|row|map|s3|idempotency)";
+const HEX_KEY = String.raw`(?<![a-z])(?:${oneOf("key")}[ _-]|api|(?:my|our|new) (?!${OTHER_KEY})\w{2,16} )key${PLACE}`;
 const BLANK_LINES = String.raw`\r?\n(?:[ \t]{0,8}(?:\x60{3}\w{0,12})?\r?\n){0,3}[ \t>*-]{0,8}`;
+const LINE_START = String.raw`(?:^|\n)[ \t]{0,8}(?:[-*•>] |\d\. )?[*]{0,2}(?:[\w.]{0,24}[_ -])?`;
+const PHRASE_WORD = String.raw`[^\s"\x60<>()[\]{}:;,.=|/\\*#-]{1,20}`;
+const PHRASE = `${PHRASE_WORD}(?: ${PHRASE_WORD}){1,6}`;
 const LINE_END = String.raw`(?=[ \t]{0,8}(?:\r?\n|$))`;
 
 type Rule = readonly [name: string, find: RegExp, isSecret?: cue.Judge];
@@ -90,11 +115,22 @@ const BY_SHAPE: readonly Rule[] = [
   ["bearer", loose`(\b(?:bearer|basic)\s)[A-Za-z0-9._~+/=-]{16,4096}`, cue.isOpaque],
   ["authorization", loose`(\bauthorization${CLOSE}${HEADER}(?:\w{2,20} )?)[^\s"'\x60,;]{8,4096}`, cue.isOpaque],
   ["cookies", loose`((?:\bcookie["'\x60]?|\s-b|\s--cookie)${HEADER})${PAIR}(?:; ?${PAIR}){0,30}`, cue.holdsSession],
-  ["option of a tool", exact`(\b${TOOL})(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`, cue.isGiven],
+  ["option of a tool", exact`(\b${TOOL})(?!["']?\[redacted)(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`, cue.isGiven],
   ["login", loose`((?:${LOGIN}|${SIGN_IN})[^\n/:|]{0,40}?[ :]{1,2}${USER}(?: ?[/|] ?|:))${TOLD}`, cue.isPair],
   ["sign in as", loose`(${SIGN_IN}[^\n]{0,30} as ${USER} (?:with|using|and) )${TOLD}`, cue.isPair],
   ["login in code", loose`(\b(?:login|auth|connect\w{0,8}|\w{0,12}credentials?)${ARGUMENTS})${QUOTED}`, cue.isPair],
-  ["code", loose`(${CODE}${PLACE}(?:${IS}|[ \t]))${DIGITS}(?:[,\s-]{1,4}${DIGITS}){0,15}`, cue.isCode],
+  ["arguments", loose`()(?<=(?:connect\w{0,8}|PDO)\([^\n()]{1,80}, ?)${QUOTED}`, cue.isPair],
+  ["basic", loose`(\bbasic\s)[A-Za-z0-9+/]{6,512}={0,2}`, cue.isBasicAuth],
+  ["pair", loose`((?:^|[\s:(])${USER} \/{1,2} )${TOLD}`, cue.isPlainPair],
+  ["known account", loose`((?<![\w/@.-])${oneOf("account")}(?: ?[/|] ?|:))${TOLD}`, cue.isAccount],
+  ["set-up key", loose`(\b${oneOf("setup")}\b[^\n]{0,40}?[: ]["'\x60]?)${BASE32}\b`, cue.isBase32],
+  ["key in hex after its label", loose`(${HEX_KEY}(?:${IS}|[ \t=])["'\x60]?)(?:0x)?[0-9a-f]{32,128}\b`],
+  ["recovery codes", loose`(${SPARE}(?:${IS}|[ \t]?→)?\s{1,4}(?:[-*•] )?)${SPARE_CODES}`, cue.isCode],
+  ["keypad", loose`(\b${LOCK}(?: keypad| panel)?: )(?:\d{4,8}#|\*\d{4,8})`],
+  ["code in a message", loose`()${DIGITS}(?= is your (?:[\w-]{1,16} ){0,3}code)`],
+  ["your code", exact`(${YOUR_CODE}${IS})${DIGITS}`, cue.isCode],
+  ["use the code", loose`(\b(?:use|enter) (?:code )?)\d{3}[ -]?\d{3}(?= to verify|(?<=code .{6,7}) to (?:sign|log))`],
+  ["code", loose`(${CODE}${PLACE}(?:${IS}|[ \t](?:= |\()?|: code ))${DIGITS}(?:, ${DIGITS}){0,15}`, cue.isCode],
 ];
 
 const BY_LABEL: readonly Rule[] = [
@@ -102,18 +138,28 @@ const BY_LABEL: readonly Rule[] = [
   ["assignment", loose`(${NAME}${CLOSE}${ASSIGN})${VALUE}`, cue.isAssigned],
   ["flag", loose`(${FLAG}${NAME}[ =])(?!-)${VALUE}`, cue.isAssigned],
   ["argument", loose`(\(\s{0,2}["'][\w.#-]{0,40}${NAME}["']\s{0,2},\s{0,2}|${NAME}\(\s{0,2})${QUOTED}`, cue.isAssigned],
-  ["name and value", loose`(${NAME}["'\x60]?[\s,{]{1,40}${VALUE_NAME}\s{0,2})${VALUE}`, cue.isAssigned],
+  ["name and value", loose`(${NAME}["'\x60]?[\s,:{]{1,40}${VALUE_NAME}\s{0,2})${VALUE}`, cue.isAssigned],
   ["element", loose`(<${ATTRIBUTE}[\w:.-]{0,40}?${NAME}["']?(?:\s[^<>\n]{0,60})?>)[^<>\n]{4,200}(?=<)`, cue.isAssigned],
+  ["phrase", loose`(${LINE_START}${NAME}${CLOSE}[ \t]?[:=][* \t]{0,4})${PHRASE}${LINE_END}`, cue.isPhrase],
+  ["field", loose`(${NAME}["'\]]{1,2}\)\.(?:type|fill|send_?keys|setValue)\(\s{0,2})${QUOTED}`, cue.isTyped],
+  ["cell", loose`(${NAME}:?<\/(?!th)\w{1,10}>\s{0,40}(?:<\w{1,20}[^<>\n]{0,60}>)?)[^<>\n]{4,200}(?=<)`, cue.isAssigned],
   ["row of a table", loose`(${ROW}\|[ \x60]{0,4})[^\s|\x60]{4,128}(?=[ \x60]{0,20}\|${LINE_END})`, cue.isAssigned],
   ["SQL", loose`(\b${STATEMENT} )(?:${DOUBLE}|${SINGLE})`, cue.isGiven],
-  ["below", loose`(\b${WHOLE_LABEL}(?: is| below| lautet)?[ :?*|>]{0,4}${BLANK_LINES})${TOLD}${LINE_END}`, cue.isBelow],
+  ["below", loose`(\b${WHOLE_LABEL}[ :?*|>]{0,4}${BLANK_LINES})${TOLD}${LINE_END}`, cue.isBelow],
   ["password is", loose`(${LABEL}["'\x60]?${PLACE}${IS})${TOLD}`, cue.isTold],
-  ["password beside", loose`((?<![\w-])${NOUN}(?:[,?] (?:it['’]s )?(?:now )?| \(|[ \t]))${TOLD}`, cue.isBeside],
-  ["as the password", loose`(\b${USE} )${TOLD}(?= as (?:[\w']{1,12} ){0,2}${PASSWORD})`, cue.isNamed],
+  ["password beside", loose`((?<![\w-])${NOUN}(?:${BREAK}| \(|[ \t]|${PLACE} [–-] ))${TOLD}`, cue.isBeside],
+  ["is the password", loose`()(?<![\w-])${TOLD}(?=${IS_PASSWORD})`, cue.isTyped],
+  ["another password", loose`(\[redacted\](?: to | or | and | \/ ))${TOLD}`, cue.isTyped],
+  ["when asked", loose`(\b(?:type|enter|use|try) )${TOLD}(?= (?:when|if|where) [^\n.]{0,40}${PASSWORD})`, cue.isTyped],
+  ["asked", loose`(${PASSWORD},? (?:type|enter|use|try) )${TOLD}`, cue.isTyped],
+  ["it is", loose`(${PASSWORD}(?: [\w ]{0,24})?[,;] (?:it['’]s|it is|still) )${TOLD}`, cue.isTyped],
+  ["in a list", loose`()(?<=${HEADING}${ITEMS}${ITEM})${VALUE}`, cue.isListed],
+  ["Wi-Fi", loose`(${WIFI}(?:key|schlüssel): )${TOLD}${LINE_END}`, cue.isTyped],
+  ["as the password", loose`(\b${oneOf("use")} )${TOLD}(?= as (?:[\w']{1,12} ){0,2}${PASSWORD})`, cue.isNamed],
   ["passphrase", loose`(\bpass-?phrase${PLACE}${IS})[a-z]{2,12}(?:[ -][a-z]{2,12}){2,7}(?=[.\n]|$)`, cue.isNamed],
-  ["seed phrase", loose`(\b${SEED}${PLACE}${IS}["']?\s{0,2})(?:[a-z]{3,8}\s{1,3}){11,23}[a-z]{3,8}`, cue.isSeed],
+  ["seed phrase", loose`(\b${SEED}${PLACE}(?:${IS}|[ \t]?=)\s{0,2}["']?)${SEED_WORDS}`, cue.isSeed],
 ];
-const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|pass|pw|auth|phrase|words|seed|mnemonic|identified`, "i");
+const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
 
 /** A field that holds nothing but a secret. */
 const FIELD = "(?:proxy-?)?authorization|(?:set-?)?cookie|pin|otp|mnemonic|pass|.*[_-]pass";
