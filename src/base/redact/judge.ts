@@ -139,11 +139,14 @@ const OWNER = /\b(?:user(?:name)?|log(?:ged)?[ -]?in|sign(?:ed)? (?:in|up)|e-?ma
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
 
-/** A name of several words cannot be a label of a form or a type. */
-const CLEAR_NAME = new RegExp(`[a-z\\d][_.-]?(?:${PASSWORD}|pass)$|_secret(?:_key)?$`, "i");
-const OTHER_VALUE = new RegExp(`^[#.~]?/|://|[|]|^\\w+(?:\\.\\w+){2}|${PASSWORD}|pass|pw|${SECRET}|string`, "i");
-const isAnyValue = (value: string, isConstant: boolean): boolean =>
-  /^\S{4,}$/.test(value) && !isPlaceholder(value) && !OTHER_VALUE.test(value) && (isConstant || !describes(value));
+/** Names of variables and fields that hold nothing but a secret: in quotes, a word or a file name is one as well. */
+const CLEAR_NAME = new RegExp(`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`, "i");
+/** A path, a version, an address, a rule, a member, a type. */
+const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
+function isAnyValue(value: string, isConstant: boolean): boolean {
+  if (isPlaceholder(value) || OTHER_VALUE.test(value) || NAME.test(value)) return false;
+  return isConstant || !areDescribing(wordsOf(value));
+}
 
 /** `name = value` */
 export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => {
@@ -152,7 +155,8 @@ export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => 
   if (name.toLowerCase().includes(secret.toLowerCase())) return false; // `POSTGRES_PASSWORD=postgres`
   const isConstant = /^[A-Z][A-Z0-9_]{2,}$/.test(name);
   const strength = strengthOf(secret);
-  if (isQuoted && (CLEAR_NAME.test(name) || /^\(.*[#[]/.test(kept)) && isAnyValue(secret, isConstant)) return true;
+  const isClear = isQuoted && CLEAR_NAME.test(name) && (isConstant || /[:=>(]\s*$|^\(.*[#[_]/.test(kept));
+  if (isClear && isAnyValue(secret, isConstant)) return true;
   if (!PASSWORD_NAME.test(kept)) {
     const isWord = isConstant && strength >= WORD && secret.length >= 8 && clauseEnds(after);
     return isWord || isToken(secret, before.slice(-20) + kept, isQuoted);
@@ -183,11 +187,12 @@ export const isTold: Judge = (secret, { kept, before, after, isQuoted }) => {
 
 /** "the password …": without a verb. */
 export const isBeside: Judge = (secret, { kept, before, after, isQuoted }) => {
-  if (!PASSWORD_NAME.test(kept)) return isToken(secret, "", false);
+  if (!PASSWORD_NAME.test(kept)) return !kept.includes(",") && isToken(secret, "", false);
   const strength = strengthOf(secret);
   if (strength >= MIXED) return secret.length >= 6 && !areDescribing(wordsOf(secret));
+  if (isQuoted && /\b(?:his|her|my|the|our|their|your) $/i.test(before)) return strength >= WORD && clauseEnds(after);
   if (strength < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
-  if (isQuoted) return clauseEnds(after);
+  if (isQuoted || (strength === JOINED && /\d/.test(secret))) return clauseEnds(after);
   const isName = strength === JOINED || /^\p{Lu}\p{Ll}/u.test(secret);
   if (isName && /\b(?:with|and|has|mit|und)(?: the| das)? $/.test(before)) return isLast(after);
   return /[,(]\s*$/.test(before) && OWNER.test(before) && isLast(after);
@@ -201,11 +206,14 @@ export const isBelow: Judge = (secret, { kept, before }) => {
   return strength === JOINED || (strength === WORD && /^[\w-]+\W*[:|>]/.test(kept));
 };
 
+/** Several signs and a digit, but no template. */
+const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
+
 /** Tokens and keys are never plain words. */
 function isToken(secret: string, label: string, isQuoted: boolean): boolean {
   const strength = strengthOf(secret);
   if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || /^[A-Za-z0-9]{24,}$/.test(secret)) return true;
-  if (isQuoted && /^(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/.test(secret)) return true; // generated, with signs
+  if (isQuoted && GENERATED.test(secret)) return true;
   if (secret.length < 8) return false;
   if (strength === MIXED) return isQuoted || looksTyped(secret) || /(?:\d.*){3}/.test(secret);
   return strength === JOINED && /\d/.test(secret) && (isQuoted || QUALIFIED.test(label));
@@ -217,12 +225,15 @@ export const isNamed: Judge = (secret, { after }) =>
   strengthOf(secret) >= (clauseEnds(after.replace(AS_PASSWORD, "")) ? WORD : MIXED);
 
 /** A user and a password side by side. */
-export const isPair: Judge = (secret, { kept, after }) => {
+export const isPair: Judge = (secret, { kept, after, isQuoted }) => {
   if (/\bcred.*:$/i.test(kept)) return strengthOf(secret) >= WORD;
-  if (strengthOf(secret) === JOINED && /\d/.test(secret) && /\b(?:cred|zugang).*\/ $/i.test(kept)) return true;
+  const isLabelled = isQuoted || /\b(?:cred|zugang).*\/ $/i.test(kept);
+  if (strengthOf(secret) === JOINED && /\d/.test(secret) && isLabelled) return true;
   const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$/.test(kept); // "Google / GitHub" are not
   if (isUser && /^\p{Lu}\p{Ll}/u.test(secret) && isLast(after)) return strengthOf(secret) >= WORD;
-  return strengthOf(secret) >= MIXED && secret.length >= 6 && (looksTyped(secret) || /\s$/.test(kept));
+  return (
+    strengthOf(secret) >= MIXED && secret.length >= 6 && (looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept))
+  );
 };
 
 /** Letters with digits or signs; any word in quotes. */
@@ -258,10 +269,13 @@ export const isPhrase: Judge = (secret, { kept, before }) => {
 
 /** "ada@example.org / …" without a label */
 export const isPlainPair: Judge = (secret, cue) =>
-  isPair(secret, cue) && /(?=.*\d).{8}/.test(secret) && (cue.kept.includes("@") || /\w[!$%&*?]/.test(secret));
+  isPair(secret, cue) &&
+  secret.length >= 8 &&
+  (/\w[!$%&*?]\w/.test(secret) || (/@.*\/ $/.test(cue.kept) && /\d/.test(secret)));
 
 /** Given to a tool or a server as a password, so any word counts. */
-export const isGiven: Judge = (secret, { kept }) => {
+export const isGiven: Judge = (secret, { kept, after }) => {
+  if (/^[a-z]+$/.test(secret) && /^ (?:an?|the|your|its|as)\b/.test(after)) return false; // "unzip -P expects the …"
   if (kept.endsWith("PASSWORD=")) return !/^[$<{*]/.test(secret);
   const isOther = /^\d{1,5}[/?#]|^[@-]|^(?:pass|secret)$/i.test(secret); // a port, a file, an option
   return !isOther && !isPlaceholder(secret) && !kept.endsWith(`/${secret}:`);
@@ -287,8 +301,8 @@ const PUBLIC_KEY = /\b(?:pub(?:lic)?[-_ ]?key|cache|if-[a-z-]{1,14}:)[^\n]{0,30}
 export const isRandomRun: Judge = (run, { before }) =>
   isRandom(run) && !run.startsWith("/") && ![IN_ADDRESS, PUBLIC, PUBLIC_KEY].some((name) => name.test(before));
 
-/** In small letters, words look the same unless digits are among them. */
-export const isBase32: Judge = (secret) => /\d.*\d|^[A-Z2-7]{26,}$/.test(secret);
+/** Words have no digits inside them. */
+export const isBase32: Judge = (secret) => /\d.*\d|\d[A-Z]|^[A-Z]{26,}$/.test(secret);
 export const isReal: Judge = (secret) => !isPlaceholder(secret);
 export const isCode: Judge = (code, { after }) => /\d{6}/.test(code) || clauseEnds(after);
 export const isSeed: Judge = (secret) => secret.split(/\s+/).filter((word) => CLAUSE_START.has(word)).length < 4;

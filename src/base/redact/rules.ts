@@ -68,11 +68,12 @@ const ITEM = String.raw`[ \t]{0,8}(?:[-*•] )?[\w. -]{1,24}: `;
 const ITEMS = String.raw`(?:${ITEM}[^\n]{1,80}\n){0,5}`;
 const WIFI = String.raw`\b(?:ssid|wi-?fi|wlan|network)\b[^\n]{1,40}\n(?:[^\n]{1,40}\n)?[ *-]{0,4}`;
 const BREAK = "[,?] (?:it['’]s )?(?:now |still )?";
+const NEW_ONE = "(?:it['’]s|it is|still|(?:the )?new one(?: is|:))";
 const SEED = "(?:(?:seed|recovery|backup|secret|wallet|mnemonic)(?: phrase| words?)?|words)";
 const SEED_WORDS = String.raw`(?:[a-z]{3,8},?\s{1,3}){11,23}[a-z]{3,8}`;
 const USER = String.raw`["'\x60]?[\w.@+-]{1,64}["'\x60]?`;
 const SIGN_IN = String.raw`\b(?:log|sign)(?:s|ged|ging|ed|ing)?[ -]?in\b`;
-const LOGIN = String.raw`\b(?:user ?\/ ?pass(?:word)?|zugang(?:sdaten)?|creds|credentials|logins?|account)\b`;
+const LOGIN = String.raw`\b${oneOf("login")}\b`;
 
 // Codes of locks, of messages, of apps that show one-time codes.
 const LOCK = oneOf("lock");
@@ -89,8 +90,8 @@ const SPARE = String.raw`\b${oneOf("spare")}[ -]codes?${PLACE}`;
 const SPARE_CODE = String.raw`(?=[a-z-]{0,11}\d)(?:\d{4} \d{4}|[a-z0-9]{4,32}(?:-[a-z0-9]{4,6}){0,4})(?![\w:-])`;
 const SPARE_CODES = String.raw`${SPARE_CODE}(?:(?:[,\s*•-]{1,6}| and )${SPARE_CODE}){0,15}`;
 const BASE32 = "(?:[a-z2-7]{16,64}|(?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})";
-const OTHER_KEY = "(?:cache|public|partition|primary|object|sort|row|map|s3|idempotency)";
-const HEX_KEY = String.raw`(?<![a-z])(?:${oneOf("key")}[ _-]|api|(?:my|our|new) (?!${OTHER_KEY})\w{2,16} )key${PLACE}`;
+const MY = String.raw`(?:my|our|new) (?!${oneOf("other_key")})\w{2,16} `;
+const HEX_KEY = String.raw`(?<![a-z])(?:${oneOf("key")}[ _-]|api|${MY})key${PLACE}`;
 const BLANK_LINES = String.raw`\r?\n(?:[ \t]{0,8}(?:\x60{3}\w{0,12})?\r?\n){0,3}[ \t>*-]{0,8}`;
 const LINE_START = String.raw`(?:^|\n)[ \t]{0,8}(?:[-*•>] |\d\. )?[*]{0,2}(?:[\w.]{0,24}[_ -])?`;
 const PHRASE_WORD = String.raw`[^\s"\x60<>()[\]{}:;,.=|/\\*#-]{1,20}`;
@@ -117,16 +118,19 @@ const BY_SHAPE: readonly Rule[] = [
   ["cookies", loose`((?:\bcookie["'\x60]?|\s-b|\s--cookie)${HEADER})${PAIR}(?:; ?${PAIR}){0,30}`, cue.holdsSession],
   ["option of a tool", exact`(\b${TOOL})(?!["']?\[redacted)(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`, cue.isGiven],
   ["login", loose`((?:${LOGIN}|${SIGN_IN})[^\n/:|]{0,40}?[ :]{1,2}${USER}(?: ?[/|] ?|:))${TOLD}`, cue.isPair],
-  ["sign in as", loose`(${SIGN_IN}[^\n]{0,30} as ${USER} (?:with|using|and) )${TOLD}`, cue.isPair],
+  ["sign in as", loose`(${SIGN_IN}[^\n]{0,30}? (?:as|with|using) ${USER} (?:with|using|and) )${TOLD}`, cue.isPair],
   ["login in code", loose`(\b(?:login|auth|connect\w{0,8}|\w{0,12}credentials?)${ARGUMENTS})${QUOTED}`, cue.isPair],
   ["arguments", loose`()(?<=(?:connect\w{0,8}|PDO)\([^\n()]{1,80}, ?)${QUOTED}`, cue.isPair],
-  ["basic", loose`(\bbasic\s)[A-Za-z0-9+/]{6,512}={0,2}`, cue.isBasicAuth],
-  ["pair", loose`((?:^|[\s:(])${USER} \/{1,2} )${TOLD}`, cue.isPlainPair],
+  ["basic", loose`(\bbasic\s)[A-Za-z0-9+/]{4,512}={0,2}`, cue.isBasicAuth],
+  ["pair", loose`((?:^|[\s:(])(?:${USER} \/{1,2} |\S{1,64}@[\w.-]{1,64}, ))${TOLD}`, cue.isPlainPair],
+  ["user and pass", loose`(\buser(?:name)?[ :]{1,2}${USER},? (?:and )?(?:pass|pw)[ :]{1,2})${TOLD}`, cue.isTyped],
   ["known account", loose`((?<![\w/@.-])${oneOf("account")}(?: ?[/|] ?|:))${TOLD}`, cue.isAccount],
   ["set-up key", loose`(\b${oneOf("setup")}\b[^\n]{0,40}?[: ]["'\x60]?)${BASE32}\b`, cue.isBase32],
   ["key in hex after its label", loose`(${HEX_KEY}(?:${IS}|[ \t=])["'\x60]?)(?:0x)?[0-9a-f]{32,128}\b`],
+  ["key in a variable", exact`(\b(?!CACHE|PUBLIC|SESSION)[A-Z0-9_]{2,30}_KEY["']?\s?[:=]\s?["']?)[0-9a-f]{32,128}\b`],
+  ["app password", loose`(\bapp(?:lication)?[- ]password${PLACE}${IS}["']?)(?:[a-z]{4} ){3}[a-z]{4}\b`, cue.isNamed],
   ["recovery codes", loose`(${SPARE}(?:${IS}|[ \t]?→)?\s{1,4}(?:[-*•] )?)${SPARE_CODES}`, cue.isCode],
-  ["keypad", loose`(\b${LOCK}(?: keypad| panel)?: )(?:\d{4,8}#|\*\d{4,8})`],
+  ["keypad", loose`(\b${LOCK}(?: keypad| panel)?:? )(?:\d{4,8}#|\*\d{4,8})`],
   ["code in a message", loose`()${DIGITS}(?= is your (?:[\w-]{1,16} ){0,3}code)`],
   ["your code", exact`(${YOUR_CODE}${IS})${DIGITS}`, cue.isCode],
   ["use the code", loose`(\b(?:use|enter) (?:code )?)\d{3}[ -]?\d{3}(?= to verify|(?<=code .{6,7}) to (?:sign|log))`],
@@ -147,12 +151,12 @@ const BY_LABEL: readonly Rule[] = [
   ["SQL", loose`(\b${STATEMENT} )(?:${DOUBLE}|${SINGLE})`, cue.isGiven],
   ["below", loose`(\b${WHOLE_LABEL}[ :?*|>]{0,4}${BLANK_LINES})${TOLD}${LINE_END}`, cue.isBelow],
   ["password is", loose`(${LABEL}["'\x60]?${PLACE}${IS})${TOLD}`, cue.isTold],
-  ["password beside", loose`((?<![\w-])${NOUN}(?:${BREAK}| \(|[ \t]|${PLACE} [–-] ))${TOLD}`, cue.isBeside],
+  ["password beside", loose`((?<![\w/-])${NOUN}(?:${BREAK}| \(|[ \t]|${PLACE} [–-] ))${TOLD}`, cue.isBeside],
   ["is the password", loose`()(?<![\w-])${TOLD}(?=${IS_PASSWORD})`, cue.isTyped],
   ["another password", loose`(\[redacted\](?: to | or | and | \/ ))${TOLD}`, cue.isTyped],
   ["when asked", loose`(\b(?:type|enter|use|try) )${TOLD}(?= (?:when|if|where) [^\n.]{0,40}${PASSWORD})`, cue.isTyped],
   ["asked", loose`(${PASSWORD},? (?:type|enter|use|try) )${TOLD}`, cue.isTyped],
-  ["it is", loose`(${PASSWORD}(?: [\w ]{0,24})?[,;] (?:it['’]s|it is|still) )${TOLD}`, cue.isTyped],
+  ["it is", loose`((?:${PASSWORD}|\bpass)(?: [\w ]{0,24})?[,;.] ${NEW_ONE} )${TOLD}`, cue.isTyped],
   ["in a list", loose`()(?<=${HEADING}${ITEMS}${ITEM})${VALUE}`, cue.isListed],
   ["Wi-Fi", loose`(${WIFI}(?:key|schlüssel): )${TOLD}${LINE_END}`, cue.isTyped],
   ["as the password", loose`(\b${oneOf("use")} )${TOLD}(?= as (?:[\w']{1,12} ){0,2}${PASSWORD})`, cue.isNamed],
