@@ -3,7 +3,7 @@
  * Redacting twice changes nothing, and the time is linear in the length of the text.
  */
 import { redactColumns } from "./redact/columns.ts";
-import { REDACTED, applyRules } from "./redact/rules.ts";
+import { REDACTED, SECRET_FIELD, applyRules } from "./redact/rules.ts";
 
 export function redactText(text: string): string {
   const redacted = redactVisible(text);
@@ -26,7 +26,7 @@ function withoutInvisible(text: string): string {
 
 /** Certificates and public keys look random but are not secrets. */
 const PUBLIC_BLOCK =
-  /(-----BEGIN (?:CERTIFICATE|(?:[A-Z0-9]+ )?PUBLIC KEY|(?:PGP|SSH) (?:SIGNATURE|MESSAGE|PUBLIC KEY BLOCK))[A-Z ]{0,20}-----[A-Za-z0-9+/=\s>\\]{0,20000}-----END )/;
+  /(-----BEGIN (?:CERTIFICATE|[A-Z0-9 ]{0,20}PUBLIC KEY|PGP [SM])[A-Z ]{0,20}-----[^-]{0,20000}-----END )/;
 
 function redactVisible(text: string): string {
   let result = text;
@@ -40,18 +40,15 @@ function redactVisible(text: string): string {
   return result;
 }
 
-const SECRET_FIELD =
-  /^(?:(?:proxy-?)?authorization|(?:set-?)?cookie|pin|otp|pass|psk|mnemonic|.*[_-]pass|.*(?:token|secret|passw(?:or)?d|pass[_-]?(?:phrase|code)|pwd|(?:api|access|private|secret|account|signing|encryption)[_-]?key|credential)s?)$/i;
-const isSecretField = (name: string): boolean => SECRET_FIELD.test(withoutInvisible(name));
-
 /** Redacts every string in a JSON value, and whole fields whose names promise a secret. */
 export function redactValue(value: unknown): unknown {
   if (typeof value === "string") return redactText(value);
   if (Array.isArray(value)) return value.map(redactValue);
   if (typeof value !== "object" || value === null) return value;
-  const namesSecret = "name" in value && typeof value.name === "string" && isSecretField(value.name);
+  const namesSecret =
+    "name" in value && typeof value.name === "string" && SECRET_FIELD.test(withoutInvisible(value.name));
   const entries = Object.entries(value).map(([name, inner]: [string, unknown]) => {
-    const isSecret = isSecretField(name) || (namesSecret && name === "value");
+    const isSecret = SECRET_FIELD.test(withoutInvisible(name)) || (namesSecret && name === "value");
     return [name, typeof inner === "string" && isSecret ? REDACTED : redactValue(inner)];
   });
   return Object.fromEntries(entries);

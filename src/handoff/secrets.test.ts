@@ -57,7 +57,7 @@ const PLANTED: readonly (readonly [secret: string, written?: (secret: string) =>
   [random(44), (secret) => `the webhook answers only to ${secret}`],
   [random(32), (secret) => `Set-Cookie: sid=${secret}; HttpOnly`],
   // Without a shape of their own.
-  ["correct horse battery staple", (secret) => `the passphrase is ${secret}`],
+  ["correct horse battery staple", (secret) => `the passphrase is "${secret}"`],
   ["elephantstep", (secret) => `db.internal:5432:shop:shop_rw:${secret}`],
   [`mAdEuPsAlT$${random(43)}`, (secret) => `$6$${secret}`],
   [random(53), (secret) => `$2b$12$${secret}`],
@@ -66,7 +66,6 @@ const PLANTED: readonly (readonly [secret: string, written?: (secret: string) =>
   ["482 913", (secret) => `the sms code is ${secret}`],
   ["8f3k-2m9x", (secret) => `recovery codes: ${secret}, q7w2-n4vb`],
   ["QX7B2-K9M4P-W3T8R-Y6N1C-D5H0J", (secret) => `the license key ${secret}`],
-  ["jbsw y3dp ehpk 3pxp", (secret) => `the setup key: ${secret}`],
   ["tulip-k9", (secret) => `| user | password |\n|---|---|\n| app | ${secret} |\n`],
   ["QuietLake47", (secret) => `CREATE USER 'app'@'%' IDENTIFIED BY '${secret}'`],
 ];

@@ -1,212 +1,308 @@
-/** Judges whether a match of `rules.ts` is a secret, from its own characters and from the text around it. */
+/**
+ * Judges how much a value looks like a secret. Placeholders and code are never secrets, random text always is. In
+ * between, the weaker the value, the stronger its cue must be: joined words and letters with digits or signs need a
+ * label such as "password", a plain word needs "password is" and the end of the clause.
+ *
+ * A plain word after "password is" either is the password or describes it. Words that describe are function words,
+ * participles, adjectives and adverbs: known by their endings, the short ones from `data/secret-words.json`. In a
+ * compound the last word decides, as in English: "case-sensitive" describes, "Marzipan-Falcon" does not.
+ */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../package.ts";
 
-/** `before` has 300 characters, including what the rule keeps; `after` has 40. */
-export type Judge = (secret: string, before: string, after: string) => boolean;
+/** Strengths of values. */
+const NONE = 0;
+export const [WORD, JOINED, MIXED, RANDOM] = [1, 2, 3, 4];
 
-/** Placeholders for a secret: a variable, asterisks, `your-token`, a value that was redacted before. */
+const readLists = (name: string) => JSON.parse(readFileSync(dataFile(name), "utf8")) as Record<string, string>;
+const WORDS = readLists("secret-words.json");
+const COMMON = readLists("function-words.json");
+const setOf = (...lists: (string | undefined)[]): ReadonlySet<string> => new Set(lists.join(" ").split(" "));
+
+/** An expression for the words of a list. */
+export const oneOf = (list: string): string => `(?:${WORDS[list]?.replaceAll(" ", "|")})`;
+export const PASSWORD = oneOf("password");
+export const SECRET = oneOf("secret");
+
+/** Words that can follow a complete clause. */
+const CLAUSE_START = setOf(COMMON.english, COMMON.other, COMMON.common, WORDS.adverbs);
+const SENTENCE_START = setOf(...CLAUSE_START, WORDS.about, WORDS.verbs);
+const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.values);
+const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
+
 const PLACEHOLDER: readonly RegExp[] = [
-  /^(?:\$[\w.({]|!\w|.{0,200}\$\{|%\w+%|%[({]|%s|#\{|<|\{\{|\[?redacted|[*•xX.…_-]{3,}[\]).,;:!?]*$|.{0,30}\.{3}$|[\w-]{0,20}[xX*]{8,}$)/i,
-  /^(?:(?:changeme|example|passw(?:or)?d|pass|pwd|secret|token)$|passw\w{0,3}[-_ ](?:here|goes))|\[redacted\][\]).,;:!?"'`\\/]{0,4}$/i,
-  /^(?:your|my|some|new|old|the|change|replace|insert|example|dummy|fake|placeholder|user)[-_ .]?(?:own[-_ ])?(?:api|access|secret|passw|token|key|db|me\b|here|value|pass\b|example)/i,
+  // a variable, something left out, the word itself, "your-token", "changeme"
+  /^[$%!#&]?[{<([]|^\$[\w!@]|^%\w{0,40}%?$|^!\w+$|\$\{|\{\{|redacted/i,
+  /^\.{3}|\.{3}$|…|^[\w-]{0,20}[xX*•_.-]{4,}$|^[*•]+$/,
+  new RegExp(`^${PASSWORD}$`, "i"),
+  /^(?:your|my|some|new|old|the|replace|insert|dummy|fake)[-_ .]?(?:own|api|access|secret|pass|token|key|db|user)/i,
+  /^(?:change[-_]?(?:me|it)[-_\w]{0,9}|example|sample|foobar|12345\d*|[\w-]{0,20}[-_ ]here)$/i,
 ];
-/** Code; rules and ids; paths, addresses and files; numbers, dates, colours and versions; algorithms; the password that everybody quotes. */
-const ORDINARY: readonly RegExp[] = [
-  /^(?:[A-Za-z_$][\w$]*(?:(?:\??\.|::)[A-Za-z_$][\w$]*)*[!?]{0,2}\.?(?:[([<{]|=>)|[a-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+[!)]{0,2}$|\w+(?:::\w+)+)/,
-  /^[a-z_]+(?::[^|]{1,40})?(?:\|[a-z_]+(?::[^|]{1,40})?)+$|^[a-z][\w.-]*(?::[\w.-]+){2,}$/,
-  /^(?:[A-Z][A-Za-z]*(?:\.[A-Z][A-Za-z]*)+$|[({[&:]|\*\w|=>|[A-Z]{2,}(?:_[A-Z0-9]+)+$|[A-Z]{2,10}-\d{1,6}$|[A-Z][a-z]+(?:8|16|32|64)[A-Z][a-z]+\W*$)/,
-  /^(?:(?:env|file|vault|ref|secret|ssm|arn|sm):|[\w.+-]+@[\w-]+\.[\w.]+$|[.~]{0,2}\/|@[\w-]+\/|[A-Za-z]:\\|\w+:\/\/|(?!(?=.*\d).*[A-Z])\w[\w.@-]*\/[\w./@-]*$)/,
-  /^[\w/@-][\w./@-]*\.[a-z]{1,8}(?::\d+)*$/,
-  /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|(?:[-/][a-z]{1,12}){1,3})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$|^#[0-9a-f]{3,8}$/i,
-  /^v\d[\d.]*(?:[-+.][\w.+-]*|(?:alpha|beta|rc|pre|dev|[a-z])\d{0,3})?$|^\d+(?:st|nd|rd|th)$|^[12]password|^password\d{1,4}$|^12345\d*$/i,
-  /^(?:sha|md|aes|rsa|ed|[hrpe]s|des|utf|base|argon|pbkdf|oauth|http|ipv|tls|user)[-_.]?\d+[a-z]{0,8}\d?(?:[-./_:][\w.:/-]{0,80})?$/i,
+
+const CODE: readonly RegExp[] = [
+  // members, calls, names, keys, rules
+  /^!{0,2}[a-z_$][\w$:]*(?:\??\.#?[A-Za-z_$][\w$]*)+$|^\w+(?:::\w+)+(?:\.\w+)*$|^[A-Z]\w*(?:\.[A-Z]\w*)+$/,
+  /^[\w$.]+[([]|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:_[a-z]+)+$/,
+  /^(?:\w+:|[a-z_]+=)$|^[a-z]{2,20}=\w|^!\d|^[*&?#@][a-z_.-]+$|^--?\w/,
+  /^[a-z_]+(?::[^|]{1,40})?(?:\|[a-z_]+(?::[^|]{1,40})?)+$|^[\w./-]+(?::[\w./-]*){2,}$/,
+  // addresses, paths, files, references
+  /^[\w.+-]+@[\w-]+\.[\w.]+$|^(?:[.~]{0,2}\/|@|\w+:\/\/|[A-Za-z]:\\)|^(?:env|file|vault|ssm|arn|op):/,
+  /^(?![^/]*\d[^/]*[A-Z])\w[\w.@-]*\/[\w./@-]*$|^[\w/@-][\w./@-]*\.[a-z]{1,5}(?::\d+)*$|^[A-Z]{2,10}-\d{1,6}$/,
+  // numbers, dates, versions, ordinals, colours, standards
+  /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|[-/][a-z-]{1,20})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$/,
+  /^v\d[\w.+-]*$|^\d+(?:st|nd|rd|th)$|^#[0-9a-f]{3,8}$|^0x[0-9a-f]{1,8}$/i,
+  /^(?:sha|md|aes|rsa|ed|[hrpe]s|des|utf|base|argon|o?auth|http|ipv|tls|wpa|i18n|k8s|es|user|u?int|float)-?\d/i,
 ];
-/** Commits, checksums and session ids look like this too. */
-const HEX = /^(?:0x)?[0-9a-fA-F]{7,64}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Ordinary words, words about secrets, commands; how tokens begin or look by vendor; how a password is given to a tool. */
-export const DATA = JSON.parse(readFileSync(dataFile("secret-words.json"), "utf8")) as Record<Kind, Lists>;
-type Kind = "words" | "prose" | "commands" | "prefixes" | "shapes" | "tools";
-type Lists = Readonly<Record<string, string>>;
-const anyOf = (kind: Kind): string => Object.values(DATA[kind]).join("|").replaceAll(" ", "|");
-const WORD = new RegExp(`^(?:(?:${anyOf("words")}|${anyOf("prose")})s?(?:[-_]|\\**$))+$`, "i");
-const PROSE = new RegExp(`^(?:${anyOf("prose")}|${anyOf("commands")})s?$`, "i");
-const ADJECTIVE_END =
-  /.{2}(?:ed|ing|ly|[ai]ble|less|ive|ful|ous|[ao]ry|[cnt]al|ic|(?:[drstg]|ci)ent|[tv]ant|[lr]ete|[cr]ally|pt)$/i;
-const SURE = /^(?=.*\d)[^{}()\\[\]]{8,}$|^(?=.*\d)(?=.*(?:\d.*\p{L}|\p{Ll}.*\p{Lu}|[_!@#$%^&+=~]))[^{}()\\[\]]{6,7}$/u;
-/** A digit or a sign among the letters, or four joined words: not a word of any language. */
-const NO_WORD = /^(?=.*\p{L})(?:.*(?:\d|[!@#$%^&=~?](?=.)|\w\*+\w|\w[!#$%^&*]$)|\p{Ll}+(?:-\p{Ll}+){3,}$)/u;
-/** The name of a variable or a type that holds a secret. */
-const NAME = /^[A-Za-z_$][\w$]*(?:key|token|secret|credential)\w*\W*$/i;
-const QUOTED = /["'`“„]$|«\s?$/;
-const FLAG = /(?:^|[\s"'(])(?:--?\w[\w-]*|requirepass|bindpw|rootpw)[ =]["'`]?$/;
-/** `field("`: often the name of something. */
-const ARGUMENT = /(?<!\b(?:set|put|fill|type|send)\w*\([^()]*)[(,][ \t]*["'`]$/i;
-/** `--token=`, `clientSecret:`, `app_token = `: more than the bare word. */
-const NAMED = /--?[\w-]+[ =]["'`]?$|(?:[a-z][A-Z]|\w[_-])\w*["'\s\]`]*(?:[:=([]+|\|\||\?\?|or)>?\s*["'`]?$/;
-/** `DB_PASSWORD=` */
-const CONSTANT = /(?:^|[^\w])[A-Z][A-Z0-9_]{5,}["']?(?:=|\s*,\s*|(?<=#define \w+) +)\s{0,2}["'`]?$/;
 
-export const isReal = (text: string): boolean => !PLACEHOLDER.some((expression) => expression.test(text));
-const isOrdinary = (text: string): boolean => !isRandom(text) && ORDINARY.some((expression) => expression.test(text));
+const matches = (list: readonly RegExp[], text: string): boolean => list.some((expression) => expression.test(text));
+const isPlaceholder = (text: string): boolean => matches(PLACEHOLDER, text);
 
-/** How much a text looks like a password: 0 not at all, 1 a word, 2 joined words, 3 with a digit or a sign, 4 surely. */
-export function strengthOf(text: string): number {
-  if (isRandom(text)) return 4;
-  if (/^(?!12345)\d{5,16}$/.test(text)) return 3;
-  if (text.length < 4 || !isReal(text) || (isOrdinary(text) && !CAPITALS.test(text)) || HEX.test(text)) return 0;
-  if (WORD.test(text.replace(/[!?]+$/, ""))) return 0;
-  if (/\p{L}[!$%^&*#]+\p{L}/u.test(text) && /^[^{}()\\[\]=/]{8,}$/.test(text)) return 4;
-  if (NO_WORD.test(text)) return SURE.test(text) ? 4 : 3;
-  if (areJoinedWords(text)) return 2;
-  return /^\p{L}{4,40}$/u.test(text) && !/^[a-z]+[A-Z]/.test(text) && !ADJECTIVE_END.test(text) ? 1 : 0;
+/** Commits, checksums and ids look like this too, so it needs a label. */
+export const isHex = (value: string): boolean =>
+  /^(?:0x)?(?=[a-f]*\d)[0-9a-f]{7,128}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+
+export function strengthOf(value: string): number {
+  if (value.length > 512) return /^[\w+/=.-]+$/.test(value) ? RANDOM : NONE;
+  if (value.length < 4 || /^\s|\s$/.test(value) || isPlaceholder(value)) return NONE;
+  if (/\s/.test(value)) return strengthOfPhrase(value.split(/\s+/));
+  if (isRandom(value)) return RANDOM;
+  if (/[!?]$/.test(value)) return strengthOf(value.replace(/[!?]+$/, ""));
+  if (isHex(value) || matches(CODE, value) || !/\p{L}/u.test(value)) return NONE;
+  if (/^\p{L}+$/u.test(value) && !/\p{Ll}\p{Lu}/u.test(value)) return describes(value) ? NONE : WORD;
+  if (/\d\p{L}|\p{L}\d|[^\p{L}\d._&+/-]/u.test(value)) return MIXED;
+  return areDescribing(wordsOf(value)) && !/\W\d+$|_\d+$/.test(value) ? NONE : JOINED;
 }
 
-const CAPITALS = /^\p{Lu}\p{Ll}{2,20}(?:(?:\+\p{Lu}\p{Ll}{2,20}){1,5}|(?:\/\p{Lu}\p{Ll}{2,20}){2,5})$/u;
-/** `Marzipan-Falcon`, `copper-kettle-window`: words joined by signs or capitals, without words such as `invalid`. */
-function areJoinedWords(word: string): boolean {
-  if (!CAPITALS.test(word) && !/^\p{L}{3,20}(?:[-_.&]\p{L}{3,20}){1,5}$|^(?:\p{Lu}\p{Ll}{3,20}){2,6}$/u.test(word))
-    return false;
-  const parts = word.match(/\p{Lu}?\p{Ll}+|\p{Lu}+/gu) ?? [];
-  if (parts.some((part) => /.{3}ed$/.test(part)) || ADJECTIVE_END.test(parts.at(-1) ?? "")) return false;
-  return parts.filter((part) => WORD.test(part)).length < parts.length / 2;
+/** "velvet hammer sunday", but no sentence and no code. */
+function strengthOfPhrase(written: readonly string[]): number {
+  const words = written.map((word) => word.replace(/[.,!?]+$/, ""));
+  if (words.length > 7 || SENTENCE_START.has((words[0] ?? "").toLowerCase()) || areDescribing(words)) return NONE;
+  return words.some((word) => matches(CODE, word) && !/^\d+$/.test(word)) ? NONE : JOINED;
 }
 
-/** Prefixes of ids, which open nothing and which hand-offs refer to; addresses of wallets and contracts. */
-const ID =
-  /^(?:(?:sha|SHA)\d{1,3}[-:]|nonce-|[xyz]pub|(?:srv)?toolu_|(?:msg|req|call|chatcmpl|resp|run|thread|file|batch|evt|dpl|prj|org|session|cse|agent|ft|ftjob|asst|vs|cus|acct|price|prod|txn)[_-]|[a-z]{2,12}_01(?=[0-9A-Z])|AAAA[BCE])|^[a-z]{2,12}_[A-Za-z0-9]{8,28}$|^0x[0-9A-Fa-f]{40}$|^Qm[A-Za-z0-9]{44}$/;
-/** Random text. In names that people write, case and digits change only where a word begins. */
-export function isRandom(run: string): boolean {
+const wordsOf = (value: string): readonly string[] => value.match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{Lo}+/gu) ?? [];
+
+function describes(word: string): boolean {
+  const lower = word.toLowerCase();
+  return DESCRIBING.has(lower) || DESCRIBING.has(lower.replace(/s$/, "")) || DESCRIBING_END.test(lower);
+}
+
+/** Of two joined words either may describe ("per-user"), of more the last or most. */
+function areDescribing(words: readonly string[]): boolean {
+  const count = words.filter(describes).length;
+  return words.length < 3 ? count > 0 : describes(words.at(-1) ?? "") || count > words.length / 2;
+}
+
+/** `snowPlough`, `snow_plough` */
+const looksLikeName = (value: string): boolean => /^[a-z]+(?:[A-Z][a-z]+|_[a-z]+)+$/.test(value);
+
+/** A sign between letters, or a digit among letters of both cases. */
+const looksTyped = (value: string): boolean =>
+  /[\p{L}\d][!@#$%^&*+=~]+[\p{L}\d]/u.test(value) ||
+  (/\d/.test(value) && /\p{Lu}/u.test(value) && /\p{Ll}/u.test(value));
+
+/** Prefixes of ids, which open nothing; addresses of wallets. */
+const ID = /^(?:sha\d{1,3}[-:]|nonce-|[xyz]pub|AAAA[BCE]|0x[0-9a-f]{40}$|Qm[a-z0-9]{44}$|[a-z]{2,12}_[a-z0-9]{8,28}$)/i;
+
+/** In names that people write, case and digits change only where a word begins. */
+function isRandom(run: string): boolean {
   if (run.length < 16 || run.length > 512 || ID.test(run) || !/[a-z]/.test(run) || !/[A-Z]/.test(run)) return false;
-  const groups = run.replaceAll(/[^A-Za-z0-9]/g, "").match(/[a-z]+|[A-Z]+|\d+/g) ?? [];
+  const letters = run.replaceAll(/[^A-Za-z]/g, "").length;
+  const groups = run.match(/[a-z]+|[A-Z]+|\d+/g) ?? [];
   const numbers = groups.filter((group) => /\d/.test(group)).length;
   const isLong = run.length >= 32;
-  return numbers >= (isLong ? 2 : 3) && (groups.length - 1) / (run.length - 1) >= (isLong ? 0.4 : 0.5);
+  const changes = (groups.length - 1) / (run.length - 1);
+  return letters >= run.length / 2 && numbers >= (isLong ? 2 : 3) && changes >= (isLong ? 0.4 : 0.5);
 }
 
-/** Text before an address, path, checksum, picture or id, which is a reference and not a secret. */
-const REFERENCE =
-  /(?:(?::\/\/|(?<![^\s"'`<>])[~.]{0,2}\/|\bsha-?\d{1,3}[-:=]|base64,|\bh1:)[^\s"'`<>]*|@|(?:id|nonce|checksum|digest|fingerprint|commit|e-?tag|if-[a-z-]{1,10}|websocket-[a-z]{1,6}|md5|cache[^\n]{0,20}key|cursor|address|public[-_ ]?key|hash|cid|id-\d)["']?(?:\sis|[:=])?\s{0,2}["'`\\]{0,3}|\bW\/["'`\\]{1,3})$/i;
-export const isRandomRun: Judge = (run, before) => isRandom(run) && !run.startsWith("/") && !REFERENCE.test(before);
+/** The end of a line or a sentence. */
+const isLast = (after: string): boolean =>
+  /^["'`*]{0,2}[.,;!?)]{0,3}(?:\s*\n|\s*$|(?<=[.,;!?)])\s|[ \t]?…|[ \t][(–—/*-]|[ \t]\w{2,12}:[ \t])/.test(after);
 
-/** Signs, digits and letters without order, as programs generate them; blanks may be among them. */
-const isNoise = (text: string): boolean =>
-  text.length >= 16 && /\d/.test(text) && text.replaceAll(/[\p{L}\d\s.,:;/_-]/gu, "").length >= text.length / 8;
-/** The password among the arguments of a call that logs in. */
-export const isArgument: Judge = (secret) =>
-  isReal(secret) && (strengthOf(secret) >= 2 || areJoinedWords(secret) || /^[a-z]{3,}[A-Z][a-z]{2,}$/.test(secret));
-/** Text about authenticator apps. */
-export const isSetupKey: Judge = (secret, before, after) =>
-  /\d.*\d/.test(secret) &&
-  /secret|otp|[2m]fa|authenticat|\bscan|set-?up|seed|by hand|manual/i.test(before.slice(-120) + after);
-/** A key or signature whose name does not say that it is secret. */
-export const isGenerated: Judge = (secret) =>
-  /^[0-9a-f]{32,128}$/.test(secret) ||
-  (!isOrdinary(secret) && (isNoise(secret) || (secret.length >= 16 && strengthOf(secret) === 4)));
-export const isLoneSecret: Judge = (secret) =>
-  HEX.test(secret) ? secret.length >= 12 : secret.length >= 8 && strengthOf(secret) === 4 && !NAME.test(secret);
-/** `user:password` in base64. */
+/** The end of a clause: also before a function word or an adverb. */
+function clauseEnds(after: string): boolean {
+  const [, word = ""] = /^["'`*]{0,2}[ \t]([\p{L}']+)/u.exec(after) ?? [];
+  return CLAUSE_START.has(word.toLowerCase()) || isLast(after);
+}
+
+/** What the rule keeps, the 1,000 characters before it and the 60 after the value. */
+export type Cue = Readonly<{ kept: string; before: string; after: string; isQuoted: boolean }>;
+export type Judge = (secret: string, cue: Cue) => boolean;
+
+const NAME = new RegExp(`[\\w-]{0,40}?(?:${PASSWORD}|pass|pw|${SECRET})[\\w-]{0,12}`, "i");
+const PASSWORD_LABEL = new RegExp(`${PASSWORD}(?!s)`, "i");
+const PASSWORD_NAME = new RegExp(`${PASSWORD}|pass|pw`, "i");
+/** "api key", `client_secret`, `--token`: more than a bare "token". */
+const QUALIFIED = /\w[_-]\w|[a-z][A-Z]|[Kk]ey|^-|\b(?:api|API|[Aa]ccess|[Cc]lient|[Bb]earer|[Aa]uth|[Aa]pp|[Bb]ot)\s/;
+const OWNER = /\b(?:user(?:name)?|log(?:ged)?[ -]?in|sign(?:ed)? (?:in|up)|e-?mail|account|ssid|wi-?fi|wlan|ssh)\b|@/i;
+/** Only the describing words of English are known. In other languages they begin with a small letter. */
+const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
+const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
+
+/** Names of variables and fields that hold nothing but a secret: in quotes, a word or a file name is one as well. */
+const CLEAR_NAME = new RegExp(`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`, "i");
+/** A path, a version, an address, a rule, a member, a type. */
+const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
+function isAnyValue(value: string, isConstant: boolean): boolean {
+  if (isPlaceholder(value) || OTHER_VALUE.test(value) || NAME.test(value)) return false;
+  return isConstant || !areDescribing(wordsOf(value));
+}
+
+/** `name = value` */
+export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => {
+  const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
+  if (/[a-z]pass$|[A-Z]PASS$|[a-z]pw$|[A-Z]PW$/.test(name)) return false; // `bypass`
+  if (name.toLowerCase().includes(secret.toLowerCase())) return false; // `POSTGRES_PASSWORD=postgres`
+  const isConstant = /^[A-Z][A-Z0-9_]{2,}$/.test(name);
+  const strength = strengthOf(secret);
+  const isClear = isQuoted && CLEAR_NAME.test(name) && (isConstant || /[:=>(]\s*$|^\(.*[#[_]/.test(kept));
+  if (isClear && isAnyValue(secret, isConstant)) return true;
+  if (!PASSWORD_NAME.test(kept)) {
+    const isWord = isConstant && strength >= WORD && secret.length >= 8 && clauseEnds(after);
+    return isWord || isToken(secret, before.slice(-20) + kept, isQuoted);
+  }
+  if (strength >= MIXED || /^(?!12345)\d{6,16}$/.test(secret)) return true;
+  if (/[^s]s$/.test(name)) return false; // "Passwords: Ada asks for them"
+  if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$/.test(kept) && !isLast(after)) return false;
+  if (strength === JOINED || isHex(secret) || (isConstant && /^\p{L}+(?:-\p{L}+)+$/u.test(secret))) return true;
+  if (strength !== WORD || isConstant) return strength === WORD;
+  if (/,\s*$/.test(kept) || (!isQuoted && kept.endsWith(":"))) return false; // `hash("password", "salt")`
+  return isQuoted || OWNER.test(before) || (!/^(?:pass|pw)$/i.test(name) && mayBeWord(kept, secret));
+};
+
+/** "the password is …" */
+export const isTold: Judge = (secret, { kept, before, after, isQuoted }) => {
+  if (!PASSWORD_NAME.test(kept)) return isToken(secret, before.slice(-20) + kept, isQuoted && !QUALIFIED.test(kept));
+  const strength = strengthOf(secret);
+  if (strength >= MIXED) return !areDescribing([secret.replace(/\d+$/, "")]);
+  if (/\sfrom\s+$/.test(kept)) return false;
+  if (looksLikeName(secret)) return isLast(after) && !PASSWORD_NAME.test(secret) && !areDescribing(wordsOf(secret));
+  if (strength === JOINED || (isHex(secret) && secret.length > 7))
+    return isQuoted || (strength === JOINED && /\d/.test(secret)) || clauseEnds(after);
+  if (strength !== WORD || (!isQuoted && !mayBeWord(kept, secret))) return false;
+  if (/[:=]\s*$/.test(kept)) return isLast(after) && !/[^s]s:/.test(kept);
+  const isChanged = /\b(?:set|chang|reset|updat)\w*\b[^.\n]{0,60}$/i.test(before + kept);
+  return clauseEnds(after) && (isChanged || !/\sto\s+$/.test(kept));
+};
+
+/** "the password …": without a verb. */
+export const isBeside: Judge = (secret, { kept, before, after, isQuoted }) => {
+  if (!PASSWORD_NAME.test(kept)) return !kept.includes(",") && isToken(secret, "", false);
+  const strength = strengthOf(secret);
+  if (strength >= MIXED) return secret.length >= 6 && !areDescribing(wordsOf(secret));
+  if (isQuoted && /\b(?:his|her|my|the|our|their|your) $/i.test(before)) return strength >= WORD && clauseEnds(after);
+  if (strength < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
+  if (isQuoted || (strength === JOINED && /\d/.test(secret))) return clauseEnds(after);
+  const isName = strength === JOINED || /^\p{Lu}\p{Ll}/u.test(secret);
+  if (isName && /\b(?:with|and|has|mit|und)(?: the| das)? $/.test(before)) return isLast(after);
+  return /[,(]\s*$/.test(before) && OWNER.test(before) && isLast(after);
+};
+
+/** Alone on a line below its label. */
+export const isBelow: Judge = (secret, { kept, before }) => {
+  const strength = strengthOf(secret);
+  if (!PASSWORD_NAME.test(kept)) return isToken(secret, before.slice(-20) + kept, false);
+  if (strength >= MIXED || isHex(secret)) return secret.length >= 6;
+  return strength === JOINED || (strength === WORD && /^[\w-]+\W*[:|>]/.test(kept));
+};
+
+/** Several signs and a digit, but no template. */
+const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
+
+/** Tokens and keys are never plain words. */
+function isToken(secret: string, label: string, isQuoted: boolean): boolean {
+  const strength = strengthOf(secret);
+  if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || /^[A-Za-z0-9]{24,}$/.test(secret)) return true;
+  if (isQuoted && GENERATED.test(secret)) return true;
+  if (secret.length < 8) return false;
+  if (strength === MIXED) return isQuoted || looksTyped(secret) || /(?:\d.*){3}/.test(secret);
+  return strength === JOINED && /\d/.test(secret) && (isQuoted || QUALIFIED.test(label));
+}
+
+/** "use … as the password" */
+const AS_PASSWORD = new RegExp(`^["'\`]? as (?:[\\w']{1,12} ){0,2}${PASSWORD}`, "i");
+export const isNamed: Judge = (secret, { after }) =>
+  strengthOf(secret) >= (clauseEnds(after.replace(AS_PASSWORD, "")) ? WORD : MIXED);
+
+/** A user and a password side by side. */
+export const isPair: Judge = (secret, { kept, after, isQuoted }) => {
+  if (/\bcred.*:$/i.test(kept)) return strengthOf(secret) >= WORD;
+  const isLabelled = isQuoted || /\b(?:cred|zugang).*\/ $/i.test(kept);
+  if (strengthOf(secret) === JOINED && /\d/.test(secret) && isLabelled) return true;
+  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$/.test(kept); // "Google / GitHub" are not
+  if (isUser && /^\p{Lu}\p{Ll}/u.test(secret) && isLast(after)) return strengthOf(secret) >= WORD;
+  return (
+    strengthOf(secret) >= MIXED && secret.length >= 6 && (looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept))
+  );
+};
+
+/** Letters with digits or signs; any word in quotes. */
+export const isTyped: Judge = (secret, { after, isQuoted }) => {
+  const strength = strengthOf(secret);
+  if (strength === JOINED && /\d/.test(secret)) return clauseEnds(after);
+  return strength >= MIXED ? secret.length >= 6 : isQuoted && strength >= WORD;
+};
+
+/** `admin:Password1`, but no role, tag, path or version. */
+export const isAccount: Judge = (secret, { kept, before }) => {
+  if (strengthOf(secret) < MIXED || /\d\.\d|[@:]/.test(secret) || /\bch(?:own|grp) $/.test(before)) return false;
+  if (/[^\w.-]/.test(secret) || secret.length >= 8) return looksTyped(secret) && secret.length >= 6;
+  return kept.endsWith(":") && /\d\w|\d{2}/.test(secret);
+};
+
+/** Below a heading such as "Passwords". */
+export const isListed: Judge = (secret) =>
+  strengthOf(secret) >= JOINED && secret.length >= 8 && (looksTyped(secret) || /\d{2}(?:-\w)?$/.test(secret));
+
+/** Several words up to the end of the line: in a variable, beside a user, with a number, or as a title. */
+export const isPhrase: Judge = (secret, { kept, before }) => {
+  const words = secret.split(" ");
+  if (strengthOf(secret) < JOINED) return false;
+  if (/[A-Z]{3}=$/.test(kept)) return words.length > 2;
+  const isBesideUser = OWNER.test((before + kept).slice(-120));
+  if (!PASSWORD_LABEL.test(kept) && !(isBesideUser && PASSWORD_NAME.test(kept))) return false;
+  const isTitle = words.every((word) => /^\p{Lu}\p{Ll}|^\d+$/u.test(word));
+  const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word));
+  if (!isTitle && !isPlain) return false;
+  return /\d$/.test(secret) || (words.length > 2 && isTitle) || (isBesideUser && (words.length > 2 || isTitle));
+};
+
+/** "ada@example.org / …" without a label */
+export const isPlainPair: Judge = (secret, cue) =>
+  isPair(secret, cue) &&
+  secret.length >= 8 &&
+  (/\w[!$%&*?]\w/.test(secret) || (/@.*\/ $/.test(cue.kept) && /\d/.test(secret)));
+
+/** Given to a tool or a server as a password, so any word counts. */
+export const isGiven: Judge = (secret, { kept, after }) => {
+  if (/^[a-z]+$/.test(secret) && /^ (?:an?|the|your|its|as)\b/.test(after)) return false; // "unzip -P expects the …"
+  if (kept.endsWith("PASSWORD=")) return !/^[$<{*]/.test(secret);
+  const isOther = /^\d{1,5}[/?#]|^[@-]|^(?:pass|secret)$/i.test(secret); // a port, a file, an option
+  return !isOther && !isPlaceholder(secret) && !kept.endsWith(`/${secret}:`);
+};
+
+/** Not a word and not a name. */
+export const isOpaque: Judge = (secret) =>
+  !isPlaceholder(secret) && (strengthOf(secret) >= MIXED || isHex(secret) || /^[A-Za-z0-9+/]{20,}=*$/.test(secret));
+
+/** The Base64 of `user:password`. */
 export const isBasicAuth: Judge = (secret) =>
-  /^[\x20-\x7e]{1,100}:[\x20-\x7e]{2,200}$/.test(Buffer.from(secret, "base64").toString("latin1"));
-/** `hasToken: "hasToken"` */
-const isOwnName = (secret: string, before: string): boolean =>
-  before.toLowerCase().lastIndexOf(secret.toLowerCase()) >= Math.max(0, before.length - secret.length - 5);
+  /^[\x21-\x7e]+:[\x20-\x7e]+$/.test(Buffer.from(secret, "base64").toString());
 
-/** Almost anything can be a password. A sentence about one, or a variable that holds one, is not. */
-export function isAssignedPassword(secret: string, before: string, after: string): boolean {
-  if (!isReal(secret) || isOwnName(secret, before) || /^\p{L}*passw|^pwd/iu.test(secret)) return false;
-  if (WORD.test(secret.replace(/[.,;:!?)\]}|&>[]+$/, ""))) return false;
-  const isQuoted = QUOTED.test(before);
-  const isConstant = CONSTANT.test(before);
-  const isFlag = FLAG.test(before);
-  if (isOrdinary(secret) && !/^\d{4,}$/.test(secret) && !(isQuoted && areJoinedWords(secret))) return false;
-  if (ARGUMENT.test(before) && !isConstant && !NO_WORD.test(secret)) return false;
-  if (/^\p{L}[\p{L}'’]*(?:,? +[\p{L}\d'’]+)+[.!?…:]?$/u.test(secret))
-    return isQuoted && (isConstant || isFlag || isPassphrase(secret, before, after));
-  if (isQuoted || isConstant || isFlag) return secret.length >= 4 && !(isFlag && /^[A-Z]+$/.test(secret));
-  // `user_input`, `newValue`, `expired`
-  if (/^[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+$|.{3}(?:ed|ing|[ai]ble)\W*$/.test(secret)) return false;
-  if (!/^\p{L}+[.,:!?]*$/u.test(secret) || /\w=$/.test(before)) return secret.length >= 4;
-  const isType = /^(?:\p{Lu}+\p{Ll}+){2,}$/u.test(secret) && /^(?:[;)]| [|&])/.test(after);
-  const isLine = /(?:^|\n)[ \t]*[\w-]+[ \t]*[:=][ \t]*$/.test(before) && /^[ \t]*(?:\r?\n|$)/.test(after);
-  const isProse = /words\W*$/i.test(before) || /^ (?:\d+ )?\p{Ll}/u.test(after);
-  return secret.length >= (isLine ? 4 : 6) && !isType && !isProse;
-}
+const LONG_COOKIE = /=(?=[^;]{0,60}\d)[\w%.~+/=-]{16}/;
+const SESSION_COOKIE = /(?:sess\w{0,12}|sid|auth\w{0,12}|token|jwt)=(?=[^;]{0,40}\d)[^\s;]{6}/i;
+export const holdsSession: Judge = (cookies) => LONG_COOKIE.test(cookies) || SESSION_COOKIE.test(cookies);
 
-/** Words on a line of their own that say nothing about the password or secret whose name is before them. */
-export function isPhrase(phrase: string, before: string): boolean {
-  const words = phrase.split(/[ ,]+/);
-  const [first = ""] = words;
-  if (!isReal(phrase) || !isReal(first) || /^\d+ \p{Ll}+$|^\p{Ll}{3,}(?:ed|ing|ly) /u.test(phrase)) return false;
-  if (/^(?:from|in|on|at|by|as|for|if|when|only|not?|same|any|some|your|this) /i.test(phrase)) return false;
-  if (words.some((word) => PROSE.test(word))) return false;
-  const known = words.filter((word) => WORD.test(word)).length / words.length;
-  if (/\w[_-]\w+[ \t]*[:=][ \t]*$/.test(before)) return known <= 1 / 2;
-  if (/\d/.test(phrase) || /(?:phrase|psk)\W.{0,60}$|(?:^|\s)(?:key|schlüssel|pass|pw)\W+$/i.test(before))
-    return known <= 1 / 3;
-  return known <= 1 / 4 && !WORD.test(first);
-}
+/** Text before an address, a path, a checksum or a picture; names of things that are public. */
+const IN_ADDRESS =
+  /(?:(?::\/\/|(?:^|[\s"'`<>(])[~.]{0,2}\/|\bsha-?\d{1,3}[-:=]|\bh1:|base64,)[^\s"'`<>]*|@|W\/["'\\]+)$/i;
+const PUBLIC = /\b(?:\w*id|nonce|checksum|digest|hash|md5|commit|e-?tag|cursor|address|\w*socket-key)\W{0,8}$/i;
+const PUBLIC_KEY = /\b(?:pub(?:lic)?[-_ ]?key|cache|if-[a-z-]{1,14}:)[^\n]{0,30}$/i;
+export const isRandomRun: Judge = (run, { before }) =>
+  isRandom(run) && !run.startsWith("/") && ![IN_ADDRESS, PUBLIC, PUBLIC_KEY].some((name) => name.test(before));
 
-/** Words that form no sentence: "correct horse battery staple". In quotes they can be fewer. */
-export function isPassphrase(phrase: string, before: string, after: string): boolean {
-  const words = phrase.split(/[ ,]+/);
-  const isNamed = /phrase|psk/i.test(before.slice(-80));
-  const isValue = /(?:[:=]>?|\b(?:is|was|now|still|and pass\w+)|['’]s|,)\s*["'`“]$/i.test(before);
-  if (isNamed && isValue) return !/[.!?…:]$/.test(phrase);
-  if (!isPhrase(phrase, before)) return false;
-  if (isValue) return words.length <= 3 && !/^\p{Lu}\p{Ll}+ \p{Ll}+/u.test(phrase);
-  const isWhole = /^(?:["'`”“.,;:!?)\n\r]|$)/.test(after);
-  const least = isNamed && QUOTED.test(before) ? 2 : isNamed && isWhole ? 3 : 4;
-  return words.length >= least && (isNamed || isWhole);
-}
-
-export function isAssignedSecret(secret: string, before: string): boolean {
-  const isQuoted = QUOTED.test(before);
-  if (!isReal(secret) || isOwnName(secret, before) || WORD.test(secret) || /^x-/i.test(secret)) return false;
-  const isPhrase = /\s/.test(secret) && /secret\W+$/i.test(before) && isPassphrase(secret, before, "");
-  if (secret.length < 6 || /\s/.test(secret)) return isQuoted && (isPhrase || isNoise(secret));
-  if (isOrdinary(secret)) return /key\W+$/i.test(before) && /^\d{8,}$/.test(secret);
-  if (!isQuoted && (NAME.test(secret) || /^\p{Ll}{3,}ed$/u.test(secret))) return false;
-  const isConstant = CONSTANT.test(before);
-  const isNamed = isConstant || NAMED.test(before);
-  if (HEX.test(secret)) return isNamed || secret.length >= 16;
-  if (NO_WORD.test(secret)) return isNamed || secret.length >= 8;
-  if (isConstant || /^[\w-]{32,}$/.test(secret)) return true;
-  return isQuoted && isNamed && secret.length >= 8 && !/^[A-Z_]+$|^token-/.test(secret) && !/\(\W*$/.test(before);
-}
-
-/** Ends a clause, so that the word before it can be a whole password. */
-export const CLAUSE_END = String.raw`["'\x60”]?(?:\s{0,4}(?:$|[.,;!?)\n]|<\/)|\s{1,2}(?:[(–—-]|(?:and|all|or|but|then|now|for|from (?:now|today)|on|in|at|until|before|after|while|rather|these|so|because|please|if|when|last|I|you|there|temporarily|instead|again|everywhere|today|yesterday|tonight|though|btw|thanks|as|with|without|since|up|too|und|oder|für|et|y)\b))`;
-const AT_CLAUSE_END = new RegExp(`^${CLAUSE_END}`, "i");
-const COPULA = /(?:\b(?:is|was|be|now|ist|lautet|est|es)|[:=é])\s{0,4}["'`]?$/i;
-
-/** The minimum strength of a password in a sentence: anywhere, at the end of a clause, in quotes. */
-export function told({ bare = 9, atEnd = 9, quoted = 9, words = false }): Judge {
-  return (secret, before, after) => {
-    if (HEX.test(secret) && /\d/.test(secret)) return secret.length >= 8 && COPULA.test(before);
-    if (/\s/.test(secret)) return words && isPhrase(secret, before);
-    const strength = strengthOf(secret);
-    const least = /\b(?:to|from)\s{1,4}["'`]?$/i.test(before) ? Math.max(bare, 4) : bare;
-    const isQuoted = QUOTED.test(before) && /^\\{0,4}["'`”“]|^\s?»/.test(after);
-    return strength >= least || (isQuoted && strength >= quoted) || (AT_CLAUSE_END.test(after) && strength >= atEnd);
-  };
-}
-
-/** Digits, or digits and letters in groups. Years and round numbers are not codes. */
-export function isCode(codes: string, before: string): boolean {
-  const [first = ""] = codes.split(/["',\n]| and /);
-  const groups = first.split(/[ -]/);
-  const isValue = COPULA.test(before);
-  const isRound = groups.every((group) => /^(?:(?:19|20)\d\d|\d{1,4}00)$/.test(group));
-  if (isRound && (groups.length > 1 || !isValue)) return false;
-  if (/(?<!(?:voicemail|sim|card|phone|my) )\bpin $|\b(?:to|from)\s+$/.test(before)) return false;
-  if (groups.length === 1) return isValue || /^[*#]?\d+#?$|^[A-Z\d]{16,}$/.test(first);
-  return /^[\d -]+$/.test(first) || groups.some((group) => /\d/.test(group) && /[A-Za-z]/.test(group));
-}
-
-/** The Luhn check: the last digit confirms the others. */
-export function isCardNumber(written: string): boolean {
-  const digits = Array.from(written.replaceAll(/\D/g, ""), Number).toReversed();
-  const sum = digits.reduce((total, digit, at) => total + (at % 2 === 1 ? digit * 2 - (digit > 4 ? 9 : 0) : digit), 0);
-  return sum % 10 === 0;
-}
+/** Words have no digits inside them. */
+export const isBase32: Judge = (secret) => /\d.*\d|\d[A-Z]|^[A-Z]{26,}$/.test(secret);
+export const isReal: Judge = (secret) => !isPlaceholder(secret);
+export const isCode: Judge = (code, { after }) => /\d{6}/.test(code) || clauseEnds(after);
+export const isSeed: Judge = (secret) => secret.split(/\s+/).filter((word) => CLAUSE_START.has(word)).length < 4;
