@@ -134,7 +134,7 @@ const PASSWORD_LABEL = new RegExp(`${PASSWORD}(?!s)`, "i");
 const PASSWORD_NAME = new RegExp(`${PASSWORD}|pass|pw`, "i");
 /** "api key", `client_secret`, `--token`: more than a bare "token". */
 const QUALIFIED = /\w[_-]\w|[a-z][A-Z]|[Kk]ey|^-|\b(?:api|API|[Aa]ccess|[Cc]lient|[Bb]earer|[Aa]uth|[Aa]pp|[Bb]ot)\s/;
-const OWNER = /\b(?:user(?:name)?|log(?:ged)?[ -]?in|sign(?:ed)? (?:in|up)|e-?mail|account|ssid|wi-?fi|wlan|ssh)\b|@/i;
+const OWNER = new RegExp(String.raw`\b${oneOf("owner")}\b|@`, "i");
 /** Only the describing words of English are known. In other languages they begin with a small letter. */
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
