@@ -134,26 +134,32 @@ const PASSWORD_LABEL = new RegExp(`${PASSWORD}(?!s)`, "i");
 const PASSWORD_NAME = new RegExp(`${PASSWORD}|pass|pw`, "i");
 /** "api key", `client_secret`, `--token`: more than a bare "token". */
 const QUALIFIED = /\w[_-]\w|[a-z][A-Z]|[Kk]ey|^-|\b(?:api|API|[Aa]ccess|[Cc]lient|[Bb]earer|[Aa]uth|[Aa]pp|[Bb]ot)\s/;
-const OWNER = /\b(?:user(?:name)?|log(?:ged)?[ -]?in|sign(?:ed)? (?:in|up)|e-?mail|account|ssid|wi-?fi|wlan|ssh)\b|@/i;
+const OWNER = new RegExp(String.raw`\b${oneOf("owner")}\b|@`, "i");
 /** Only the describing words of English are known. In other languages they begin with a small letter. */
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
 
+const CONSTANT = /^[A-Z][A-Z0-9_]{2,}$/;
 /** Names of variables and fields that hold nothing but a secret: in quotes, a word or a file name is one as well. */
 const CLEAR_NAME = new RegExp(`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`, "i");
 /** A path, a version, an address, a rule, a member, a type. */
 const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
 function isAnyValue(value: string, isConstant: boolean): boolean {
-  if (isPlaceholder(value) || OTHER_VALUE.test(value) || NAME.test(value)) return false;
+  if (isPlaceholder(value) || OTHER_VALUE.test(value) || NAME.test(value) || CONSTANT.test(value)) return false;
   return isConstant || !areDescribing(wordsOf(value));
 }
+
+/** `password: PasswordInput;` */
+const isType = (word: string, around: string): boolean => /: ;/.test(around) && /^(?:[A-Z]+[a-z]+){2,}$/.test(word);
+const joined = (text: string): string => text.replaceAll(/[_.-]/g, "").toLowerCase();
 
 /** `name = value` */
 export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => {
   const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
   if (/[a-z]pass$|[A-Z]PASS$|[a-z]pw$|[A-Z]PW$/.test(name)) return false; // `bypass`
-  if (name.toLowerCase().includes(secret.toLowerCase())) return false; // `POSTGRES_PASSWORD=postgres`
-  const isConstant = /^[A-Z][A-Z0-9_]{2,}$/.test(name);
+  if (joined(name).includes(joined(secret))) return false; // `POSTGRES_PASSWORD=postgres`
+  if (isType(secret, kept + after)) return false;
+  const isConstant = CONSTANT.test(name);
   const strength = strengthOf(secret);
   const isClear = isQuoted && CLEAR_NAME.test(name) && (isConstant || /[:=>(]\s*$|^\(.*[#[_]/.test(kept));
   if (isClear && isAnyValue(secret, isConstant)) return true;
@@ -173,7 +179,7 @@ export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => 
 /** "the password is …" */
 export const isTold: Judge = (secret, { kept, before, after, isQuoted }) => {
   if (!PASSWORD_NAME.test(kept)) return isToken(secret, before.slice(-20) + kept, isQuoted && !QUALIFIED.test(kept));
-  const strength = strengthOf(secret);
+  const strength = isType(secret, kept + after) ? NONE : strengthOf(secret);
   if (strength >= MIXED) return !areDescribing([secret.replace(/\d+$/, "")]);
   if (/\sfrom\s+$/.test(kept)) return false;
   if (looksLikeName(secret)) return isLast(after) && !PASSWORD_NAME.test(secret) && !areDescribing(wordsOf(secret));
@@ -206,17 +212,19 @@ export const isBelow: Judge = (secret, { kept, before }) => {
   return strength === JOINED || (strength === WORD && /^[\w-]+\W*[:|>]/.test(kept));
 };
 
+/** No name in capitals and no `camelCase`. */
+const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$/;
 /** Several signs and a digit, but no template. */
 const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
 
 /** Tokens and keys are never plain words. */
 function isToken(secret: string, label: string, isQuoted: boolean): boolean {
   const strength = strengthOf(secret);
-  if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || /^[A-Za-z0-9]{24,}$/.test(secret)) return true;
+  if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || LONG.test(secret)) return true;
   if (isQuoted && GENERATED.test(secret)) return true;
   if (secret.length < 8) return false;
   if (strength === MIXED) return isQuoted || looksTyped(secret) || /(?:\d.*){3}/.test(secret);
-  return strength === JOINED && /\d/.test(secret) && (isQuoted || QUALIFIED.test(label));
+  return strength === JOINED && /\d/.test(secret) && !NAME.test(secret) && (isQuoted || QUALIFIED.test(label));
 }
 
 /** "use … as the password" */

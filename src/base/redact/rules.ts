@@ -114,7 +114,7 @@ const BY_SHAPE: readonly Rule[] = [
   ["token in an address", exact`(:\/\/)[A-Za-z0-9_.~-]{20,256}(?=@)`, cue.isOpaque],
   ["signed address", loose`([?&][\w-]{0,20}sig(?:nature)?=)[^\s&"'\x60<>]{16,512}`],
   ["bearer", loose`(\b(?:bearer|basic)\s)[A-Za-z0-9._~+/=-]{16,4096}`, cue.isOpaque],
-  ["authorization", loose`(\bauthorization${CLOSE}${HEADER}(?:\w{2,20} )?)[^\s"'\x60,;]{8,4096}`, cue.isOpaque],
+  ["authorization", loose`(\bauthorization${CLOSE}${HEADER}(?:\w{2,20} )?)[^\s"'\x60,;<>]{8,4096}`, cue.isOpaque],
   ["cookies", loose`((?:\bcookie["'\x60]?|\s-b|\s--cookie)${HEADER})${PAIR}(?:; ?${PAIR}){0,30}`, cue.holdsSession],
   ["option of a tool", exact`(\b${TOOL})(?!["']?\[redacted)(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`, cue.isGiven],
   ["login", loose`((?:${LOGIN}|${SIGN_IN})[^\n/:|]{0,40}?[ :]{1,2}${USER}(?: ?[/|] ?|:))${TOLD}`, cue.isPair],
