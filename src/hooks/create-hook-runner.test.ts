@@ -1,5 +1,6 @@
 /** Hooks that really run, as processes and from files, including everything a handler can do wrong. */
 import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type HookHome, hookHead, createHookHome } from "../../test/support/hook-home.ts";
@@ -117,14 +118,21 @@ describe("a hook", () => {
 
   it("may finish its work after its answer", async () => {
     await using home = await createHookHome();
-    const file = home.folder.join("late");
+    const [go, file] = [home.folder.join("go"), home.folder.join("late")];
     await fireOnce(
       home,
-      `import { writeFileSync } from "node:fs";
-       export default () => { setTimeout(() => writeFileSync(${JSON.stringify(file)}, "done"), 100); };`,
+      `import { existsSync, writeFileSync } from "node:fs";
+       export default () => {
+         const timer = setInterval(() => {
+           if (!existsSync(${JSON.stringify(go)})) return;
+           clearInterval(timer);
+           writeFileSync(${JSON.stringify(file)}, "done");
+         }, 10);
+       };`,
     );
     expect(existsSync(file)).toBe(false);
-    await expect.poll(() => existsSync(file)).toBe(true);
+    await writeFile(go, "");
+    await expect.poll(() => existsSync(file), { timeout: 10_000 }).toBe(true);
   });
 });
 
