@@ -42,8 +42,8 @@ export interface OpenAgentsOptions {
 
 interface TaskMessages extends Pick<MessengerOptions, "findChannel"> {
   draft: DraftText;
-  /** Something about the tasks of a conversation has changed. */
-  onChange(agentId: string, conversation: string): void;
+  /** A task of the conversation has changed, or has written this text. */
+  onChange(agentId: string, conversation: string, text?: string): void;
 }
 
 /** Splits a text for its channel. */
@@ -154,7 +154,7 @@ function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
       agent,
       claude: context.claude(agent.agentId),
       canRun: messages !== undefined,
-      onChange: (conversation) => messages?.onChange(agent.agentId, conversation),
+      onChange: (conversation, text) => messages?.onChange(agent.agentId, conversation, text),
       findChannel: (target) => messages?.findChannel(target),
       draft: async (request) => (await messages?.draft({ ...request, workspace: agent.workspace })) ?? [],
       clock,

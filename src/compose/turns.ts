@@ -72,7 +72,8 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     findChannel: ({ channel, accountId }: DeliveryTarget) => channels.find(channel, accountId)?.channel,
     draft: async ({ text, ...request }: { text: string; turnId: string; target: DeliveryTarget; workspace: string }) =>
       await draft({ ...request, payloads: [{ text }] }),
-    onChange: (agentId: string, sessionKey: string) => events.emit({ type: "task.changed", agentId, sessionKey }),
+    onChange: (agentId: string, sessionKey: string, text?: string) =>
+      events.emit({ type: "task.changed", agentId, sessionKey, text }),
   };
   const agents = createAgentPool({
     ...common,

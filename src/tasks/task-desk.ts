@@ -38,13 +38,11 @@ import {
 import { type MessengerOptions, createTaskMessenger } from "./task-messenger.ts";
 import type { TaskState } from "../store/entry-schema.ts";
 
-export interface TaskDeskOptions extends Pick<MessengerOptions, "findChannel" | "draft"> {
+export interface TaskDeskOptions extends Pick<MessengerOptions, "findChannel" | "draft" | "onChange"> {
   agent: AgentHandle;
   claude: ClaudeSide;
   /** False in a process that ends with its command: it cannot run tasks. */
   canRun: boolean;
-  /** A task of this conversation has changed. */
-  onChange: (conversation: string) => void;
   clock: Clock;
   logger: Logger;
 }

@@ -20,10 +20,13 @@ export interface MessengerOptions {
   draft: (request: { text: string; turnId: string; target: DeliveryTarget }) => Promise<OutboxDraft[]>;
   /** Remembers which outbox items belong to the task. */
   onQueued: (task: Task, outboxIds: readonly number[]) => Promise<void>;
+  /** A task of this conversation has changed, or has written this text. */
+  onChange: (conversation: string, text?: string) => void;
   logger: Logger;
 }
 
-export function createTaskMessenger({ agent, findChannel, draft, onQueued, logger }: MessengerOptions) {
+export function createTaskMessenger(options: MessengerOptions) {
+  const { agent, findChannel, draft, onQueued, logger } = options;
   const { outbox } = agent.store;
   const edits = createKeyedMutex();
   /** Outbox id and last text of the status messages of this process, by task key. */
@@ -69,6 +72,7 @@ export function createTaskMessenger({ agent, findChannel, draft, onQueued, logge
       const items = await enqueue(task, step, text, buttons);
       const words = withWords(text, buttons);
       await mirrorDelivery(agent, { sessionKey: task.conversation, text: words, turnId: messageKey(task, step) });
+      options.onChange(task.conversation, words);
       return items.at(-1)?.id;
     },
 

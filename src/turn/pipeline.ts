@@ -194,7 +194,8 @@ export type TurnEvent =
   | ({ type: "turn.ended" } & TurnEnd)
   | { type: "session.changed"; agentId: string; sessionKey: string }
   | { type: "handoff.changed"; agentId: string; sessionKey: string }
-  | { type: "task.changed"; agentId: string; sessionKey: string }
+  /** `text`: a message of the task to the conversation. */
+  | { type: "task.changed"; agentId: string; sessionKey: string; text?: string | undefined }
   | { type: "delivery.sent"; agentId: string; sessionKey: string; outboxId: number; deliveredId?: string | undefined }
   /** `mayRepeat`: an earlier attempt may have reached the platform. */
   | { type: "delivery.started"; agentId: string; sessionKey: string; outboxId: number; mayRepeat: boolean }
