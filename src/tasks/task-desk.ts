@@ -36,7 +36,7 @@ import {
   taskTitle,
 } from "./task-messages.ts";
 import { type MessengerOptions, createTaskMessenger } from "./task-messenger.ts";
-import type { TaskState } from "../store/entry-schema.ts";
+import type { SessionEntry, TaskState } from "../store/entry-schema.ts";
 
 export interface TaskDeskOptions extends Pick<MessengerOptions, "findChannel" | "draft" | "onChange"> {
   agent: AgentHandle;
@@ -119,20 +119,19 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     if ((await store.get(key)) === undefined) {
       const { chatType, ...deliveryContext } = target ?? {};
       const request = { role: "user" as const, content: text, timestamp: clock.now() };
-      await openWindow(agent, {
-        key,
+      const begun = {
         previous: undefined,
-        reason: "initial",
-        entries: [{ type: "message", message: request }],
-        complete: (entry) => ({
-          ...entry,
-          spawnedBy: conversation,
-          displayName: taskTitle(text),
-          chatType,
-          deliveryContext,
-          task: state,
-        }),
-      });
+        reason: "initial" as const,
+        entries: [{ type: "message" as const, message: request }],
+      };
+      // A conversation may begin with a command. Its messages need a transcript too.
+      if ((await store.get(conversation)) === undefined) {
+        const complete = (entry: SessionEntry): SessionEntry => ({ ...entry, chatType, deliveryContext });
+        await openWindow(agent, { key: conversation, ...begun, complete });
+      }
+      const own = { spawnedBy: conversation, displayName: taskTitle(text), task: state };
+      const complete = (entry: SessionEntry): SessionEntry => ({ ...entry, chatType, deliveryContext, ...own });
+      await openWindow(agent, { key, ...begun, complete });
     }
     const task = toTask(key, await store.get(key));
     if (task === undefined) throw new Error(`The task ${key} was not stored`);

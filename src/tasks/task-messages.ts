@@ -53,9 +53,13 @@ function costText(usd: number): string | undefined {
   return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }
 
-export function questionText({ id }: Task, { tool, input, description }: PermissionQuestion): string {
-  const why = description === undefined ? "" : `\n${printableLine(redactText(description), 200)}`;
-  return `Task ${id} asks to use ${printableLine(tool, 60)}: ${redactText(toolDetail(input))}${why}`;
+export function questionText({ id }: Task, { tool, input, description = "" }: PermissionQuestion): string {
+  const detail = toolDetail(input);
+  // Claude Code repeats a command that has no description.
+  const beginning = printableLine(description).replace(/(?:…|\.\.\.)$/, "");
+  const why =
+    beginning !== "" && !detail.startsWith(beginning) ? `\n${printableLine(redactText(description), 200)}` : "";
+  return `Task ${id} asks to use ${printableLine(tool, 60)}: ${redactText(detail)}${why}`;
 }
 
 /** In the order in which people count them: 1, 2, 3. */
@@ -82,7 +86,7 @@ export function resultText(task: Task, result: ClaudeCodeResult, { commits, fail
   return [
     `Task ${task.id} ${OUTCOMES[outcome]} (${figures}).`,
     printable(text.trim()),
-    error === undefined ? "" : printableLine(error, 300),
+    error === undefined || denied.length > 0 ? "" : printableLine(error, 300),
     ...commits
       .slice(0, MAX_COMMITS)
       .map(({ sha, message }) => `Commit ${sha.slice(0, 8)} ${printableLine(message, 100)}`),

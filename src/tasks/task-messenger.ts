@@ -70,9 +70,8 @@ export function createTaskMessenger(options: MessengerOptions) {
       buttons: readonly MessageButton[] = [],
     ): Promise<number | undefined> {
       const items = await enqueue(task, step, text, buttons);
-      const words = withWords(text, buttons);
-      await mirrorDelivery(agent, { sessionKey: task.conversation, text: words, turnId: messageKey(task, step) });
-      options.onChange(task.conversation, words);
+      await mirrorDelivery(agent, { sessionKey: task.conversation, text, turnId: messageKey(task, step) });
+      options.onChange(task.conversation, withWords(text, buttons));
       return items.at(-1)?.id;
     },
 

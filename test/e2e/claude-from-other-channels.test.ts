@@ -43,13 +43,12 @@ it("Discord: buttons, edits, and presses of other people", async () => {
   const { api, claude, home } = chat;
   await home.start({ connected: false });
   await until(() => home.statuses.includes("discord connected"), "connected");
-  const hears = async (words: RegExp): Promise<FakeMessage> => {
-    const said = (): FakeMessage[] => discord.messages(general.id).filter(({ author }) => author.id === bot.id);
-    return await until(
+  const said = (): FakeMessage[] => discord.messages(general.id).filter(({ author }) => author.id === bot.id);
+  const hears = async (words: RegExp): Promise<FakeMessage> =>
+    await until(
       () => said().find(({ content }) => words.test(content)),
       () => `${words}; there was ${JSON.stringify(said().map(({ content }) => content))}`,
     );
-  };
   api.script(toolUse("Bash", { command: "touch one" }), text("It is there."));
   discord.say(general.id, `<@${bot.id}> /cc run in repo: Create a file`, { author: ada, mentions: [bot] });
   const status = await hears(/^Task \w+: Create a file/);
