@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
+import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
 import type { ChatHome } from "../support/chat-home.ts";
 import type { BotCall } from "../support/fake-telegram/bot-calls.ts";
@@ -180,4 +180,25 @@ it("says that Claude Code is missing, or not logged in", async () => {
   await using anonymous = await createTaskChat({ env: { ANTHROPIC_API_KEY: "" } });
   anonymous.home.telegram.say("/cc run in repo: Anything");
   await anonymous.home.hears(ADA.id, /Task \w+ failed[\s\S]*log/i);
+}, 60_000);
+
+it("a chat that Claude Code answers starts tasks through the bridge, and what a task announces arrives", async () => {
+  await using chat = await createTaskChat({
+    config: (config) => ({ ...config, agents: { main: { engine: "claude-code" } } }),
+  });
+  const { api, home } = chat;
+  const spawn = { task: "Create a file", repo: "repo" };
+  api.answer((request) => {
+    if (request.kind !== "main") return undefined;
+    const [result] = toolResults(request);
+    if (result !== undefined) return text(/accepted/.test(result.text) ? "I gave it away." : "The file is there.");
+    return /Fix it in the repo/.test(lastUserText(request))
+      ? toolUse("mcp__holdfast__sessions_spawn", spawn)
+      : toolUse("mcp__holdfast__openclaw_announce", { message: "Half done." });
+  });
+  home.telegram.say("Fix it in the repo");
+  await home.hears(ADA.id, "I gave it away.");
+  await home.hears(ADA.id, "Half done.");
+  await home.hears(ADA.id, /^Task \w+ is done[\s\S]*The file is there\./);
+  expect(home.texts(ADA.id).filter((said) => said.includes("Half done."))).toHaveLength(1);
 }, 60_000);
