@@ -25,7 +25,7 @@ import type { MessengerOptions } from "../tasks/task-messenger.ts";
 import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 import { lazy, lazyMap, createKeyedMutex } from "../base/async.ts";
 import { closestMatch } from "../base/text.ts";
-import type { SearchMemory, SpawnTask } from "../engine/tools/workspace-tools.ts";
+import type { SearchMemory } from "../engine/tools/workspace-tools.ts";
 
 export interface OpenAgentsOptions {
   home: string;
@@ -37,7 +37,13 @@ export interface OpenAgentsOptions {
   execution: "inline" | "thread";
   claude(agentId: string): ClaudeSide;
   /** How tasks reach their conversations. Undefined: this process cannot run tasks. */
-  messages?: (Pick<MessengerOptions, "findChannel"> & { draft: DraftText }) | undefined;
+  messages?: TaskMessages | undefined;
+}
+
+interface TaskMessages extends Pick<MessengerOptions, "findChannel"> {
+  draft: DraftText;
+  /** A task of the conversation has changed, or has written this text. */
+  onChange(agentId: string, conversation: string, text?: string): void;
 }
 
 /** Splits a text for its channel. */
@@ -146,18 +152,20 @@ function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
       agent,
       claude: context.claude(agent.agentId),
       canRun: messages !== undefined,
+      onChange: (conversation, text) => messages?.onChange(agent.agentId, conversation, text),
       findChannel: (target) => messages?.findChannel(target),
       draft: async (request) => (await messages?.draft({ ...request, workspace: agent.workspace })) ?? [],
       clock,
       logger,
     });
   });
+  const hasAny = async (): Promise<boolean> => (await agent.store.list({ text: TASK_KEYS, limit: 1 })).total > 0;
   return {
     open: async () => await desk.get(),
+    spawn: createTaskSpawner(agent, async () => await desk.get()),
+    hasAny,
     recover: async () => {
-      // Without tasks the desk is not loaded.
-      const { total } = await agent.store.list({ text: TASK_KEYS, limit: 1 });
-      if (total > 0) await (await desk.get()).recover();
+      if (await hasAny()) await (await desk.get()).recover();
     },
     stop: async () => await (await desk.made())?.close(),
     readAsCommand: async (sessionKey, ctx) => {
@@ -166,10 +174,26 @@ function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
       const code = opened?.openQuestion(sessionKey);
       const verdict = code === undefined ? undefined : WORDS[said.toLowerCase()];
       if (verdict !== undefined) return `/cc ${verdict} ${code}`;
-      if (ctx.ReplyToId === undefined || said.startsWith("/")) return undefined;
+      if (ctx.ReplyToId === undefined || said.startsWith("/") || !(await hasAny())) return undefined;
       const task = await (await desk.get()).findByMessage(sessionKey, ctx.ReplyToId);
       return task === undefined ? undefined : `/cc send #${task.id} ${said}`;
     },
+  };
+}
+
+/** For tools. A model may ask again for a task that it has started, when its turn is repeated after a crash. */
+function createTaskSpawner(agent: AgentHandle, openDesk: () => Promise<TaskDesk>): AgentTasks["spawn"] {
+  return async (request) => {
+    const [{ replyTarget }, desk, entry] = await Promise.all([
+      import("../turn/reply/draft-replies.ts"),
+      openDesk(),
+      agent.store.get(request.conversation),
+    ]);
+    const open = (await desk.list(request.conversation)).filter(({ state }) => state.state !== "ended");
+    const same = open.find(({ state }) => state.text === request.text && state.label === request.label);
+    if (same !== undefined) return { id: same.id, decision: "This task is already at work.", status: "" };
+    const { task, decision, status } = await desk.start({ ...request, target: replyTarget({}, entry) });
+    return { id: task.id, decision, status };
   };
 }
 
@@ -216,7 +240,7 @@ async function openTools(
   return createWorkspaceTools({
     workspace: agent.workspace,
     searchMemory: createMemorySearcher(agent, openIndex),
-    spawnTask: messages === undefined ? undefined : createTaskSpawner(agent, tasks),
+    spawnTask: messages === undefined ? undefined : tasks.spawn,
     listSessions: async ({ limit }) => {
       const [{ toListRow }, { discoverShown }] = await Promise.all([
         import("../mcp/model-text.ts"),
@@ -226,18 +250,6 @@ async function openTools(
       return { ...found, sessions: found.sessions.slice(0, limit).map(toListRow) };
     },
   });
-}
-
-function createTaskSpawner(agent: AgentHandle, tasks: AgentTasks): SpawnTask {
-  return async (request) => {
-    const [{ replyTarget }, desk, entry] = await Promise.all([
-      import("../turn/reply/draft-replies.ts"),
-      tasks.open(),
-      agent.store.get(request.conversation),
-    ]);
-    const { task, decision, status } = await desk.start({ ...request, target: replyTarget({}, entry) });
-    return { id: task.id, decision, status };
-  };
 }
 
 /** How long a search may wait for the update of the index. The next search continues the update. */

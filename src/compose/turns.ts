@@ -72,6 +72,8 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     findChannel: ({ channel, accountId }: DeliveryTarget) => channels.find(channel, accountId)?.channel,
     draft: async ({ text, ...request }: { text: string; turnId: string; target: DeliveryTarget; workspace: string }) =>
       await draft({ ...request, payloads: [{ text }] }),
+    onChange: (agentId: string, sessionKey: string, text?: string) =>
+      events.emit({ type: "task.changed", agentId, sessionKey, text }),
   };
   const agents = createAgentPool({
     ...common,
@@ -127,6 +129,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     start: async () => {
       await pipeline.start();
       if (options.channels) heartbeats = startHeartbeats({ config, agents, pipeline, clock, logger });
+      await continueTasks(agents.opened(), logger);
       void afterStart(agents.opened(), logger);
       if (execution === "thread") search.start();
       await channels.start(async (message) => await pipeline.admit(message));
@@ -149,17 +152,24 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
 /** A message for a channel that is not running here waits for the process that runs it. It is not split. */
 const UNKNOWN_CHANNEL: ChannelCapabilities = { media: true, replies: true, threads: true, deduplicates: false };
 
+/** Before the channels connect: questions of dead tasks must not be sent. */
+async function continueTasks(agents: readonly AgentParts[], logger: Logger): Promise<void> {
+  for (const { agent, tasks } of agents) {
+    const { agentId } = agent;
+    await tasks?.recover().catch((error: unknown) => logger.warn("could not continue tasks", { agentId, error }));
+  }
+}
+
 /** Captures hand-offs that an earlier process missed, and calls the start-up hooks, in the background. */
 async function afterStart(agents: readonly AgentParts[], logger: Logger): Promise<void> {
   await Promise.all(
-    agents.map(async ({ agent, handoff, hooks, tasks }) => {
+    agents.map(async ({ agent, handoff, hooks }) => {
       const { agentId, mainKey } = agent;
       const sessionKey = buildAgentMainSessionKey({ agentId, mainKey });
       const started = hooks?.fire("gateway:startup", { sessionKey, context: {} });
       await handoff?.recover().catch((error: unknown) => {
         logger.warn("could not capture hand-offs; the next turn of each session tries again", { agentId, error });
       });
-      await tasks?.recover().catch((error: unknown) => logger.warn("could not continue tasks", { agentId, error }));
       for (const text of (await started)?.messages ?? []) logger.info("message from a hook", { agentId, text });
     }),
   );

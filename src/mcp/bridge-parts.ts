@@ -27,6 +27,8 @@ export interface McpParts {
   /** The default agent keeps the hand-offs of Claude Code sessions for all agents. Undefined: turned off, or no store yet. */
   openHandoff(whose: "agent" | "claude-code"): Promise<HandoffPlace | undefined>;
   openSearchIndex(): Promise<SearchIndex>;
+  /** Asks the gateway. Fails with `gateway-not-running`. */
+  startTask(request: BridgeTask): Promise<{ status: "accepted"; runId: string; decision: string; project: string }>;
   /** The files that the agent may search. `archived` are session ids. */
   searchSources(
     want: { memory: true } | { nativeFolders: readonly string[]; archived: readonly string[] },
@@ -37,8 +39,22 @@ export interface McpParts {
   close(): Promise<void>;
 }
 
+export interface BridgeTask {
+  /** The conversation that gets its messages. */
+  sessionKey: string;
+  agentId: string;
+  idempotencyKey: string;
+  task: string;
+  repo?: string | undefined;
+  label?: string | undefined;
+  model?: string | undefined;
+  budgetUsd?: number | undefined;
+  persistent: boolean;
+}
+
 export type BridgeClaude = Pick<ClaudeSide, "config" | "discover" | "find" | "status" | "select" | "liveRun">;
 
+/** May be used without asking. */
 export const TOOL_NAMES = [
   "openclaw_conversation_context",
   "openclaw_memory_search",
@@ -51,7 +67,8 @@ export const TOOL_NAMES = [
   "openclaw_handoff",
 ] as const;
 
-export type ToolName = (typeof TOOL_NAMES)[number];
+/** Only for conversations. Not in TOOL_NAMES: a task that wants to start another one has to ask. */
+export type ToolName = (typeof TOOL_NAMES)[number] | "sessions_spawn";
 
 /** `home` is HOLDFAST_HOME, if set: a client may start the server without our environment. */
 type ClientConfigOptions = Partial<Record<"agent" | "repo" | "session" | "home", string | undefined>>;

@@ -15,6 +15,7 @@ import { handoff } from "./tools/handoff.ts";
 import { sessionSearch, memorySearch } from "./tools/search.ts";
 import { sessionList, decideSession, projectStatus, sessionInfo } from "./tools/sessions.ts";
 import { conversationContext, announce } from "./tools/conversation.ts";
+import { sessionsSpawn } from "./tools/tasks.ts";
 
 const TOOLS: readonly BridgeTool[] = [
   conversationContext,
@@ -45,6 +46,7 @@ export function createMcpServer(parts: McpParts): McpServer {
     // An unregistered tool can be neither listed nor called.
     if (tool.flag === undefined || parts.claude.config.mcp[tool.flag]) register(server, tool, bridge);
   }
+  if (parts.sessionKey !== undefined) register(server, sessionsSpawn, bridge);
   return server;
 }
 

@@ -9,6 +9,7 @@ import { chatMethods } from "./contract/chat.ts";
 import { handoffMethods } from "./contract/handoff.ts";
 import { searchMethods, statusMethods } from "./contract/status.ts";
 import { sessionMethods } from "./contract/sessions.ts";
+import { taskMethods } from "./contract/tasks.ts";
 
 export const METHODS = {
   ...sessionMethods,
@@ -16,6 +17,7 @@ export const METHODS = {
   ...statusMethods,
   ...handoffMethods,
   ...ccMethods,
+  ...taskMethods,
   ...searchMethods,
 } as const;
 

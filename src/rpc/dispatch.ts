@@ -12,6 +12,7 @@ import { handoffHandlers } from "./methods/handoff.ts";
 import { messageHandlers } from "./methods/message.ts";
 import { searchHandlers, statusHandlers } from "./methods/status.ts";
 import { sessionHandlers } from "./methods/sessions.ts";
+import { taskHandlers } from "./methods/tasks.ts";
 import { PERMISSIONS, type Permission } from "./protocol.ts";
 import type { Handler, RpcCall, HandlersOf } from "./rpc-parts.ts";
 import { printableLine, closestMatch } from "../base/text.ts";
@@ -46,6 +47,7 @@ export const HANDLERS: HandlersOf<MethodName> = {
   ...messageHandlers,
   ...handoffHandlers,
   ...ccHandlers,
+  ...taskHandlers,
   ...searchHandlers,
 };
 

@@ -88,6 +88,7 @@ const EVENT_SUMMARIES: Record<RpcEventName, string> = {
   "turn.ended": "A turn has ended: `outcome`, the whole `text`, `usage`, `error`.",
   "session.changed": "The entry or the windows of a session changed.",
   "handoff.changed": "A hand-off was captured, cleared, offered or requested.",
+  "task.changed": "A task of this session has begun, asked, moved on or ended; `text` if it wrote to the conversation.",
   "delivery.started": "A reply is being sent; `mayRepeat`: it may have been sent before.",
   "delivery.sent": "The platform has accepted the reply.",
   "delivery.delayed": "The platform refused temporarily; the next attempt is at `dueAt`.",

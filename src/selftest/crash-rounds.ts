@@ -209,8 +209,8 @@ interface Kill {
 
 type Lean = readonly [OperationName, ...OperationName[]];
 
-/** Doctor, turns and hand-offs need more than a store; they have separate crash tests. */
-const TESTED_ELSEWHERE = /^(?:doctor|inbox|turn|delivery|handoff)\./;
+/** Doctor, turns, tasks and hand-offs need more than a store; they have separate crash tests. */
+const TESTED_ELSEWHERE = /^(?:doctor|inbox|turn|task|delivery|handoff)\./;
 
 export function pointsOf(kind: StoreKind): FaultPoint[] {
   const others = kind === "sqlite" ? "json." : "sqlite.";

@@ -86,6 +86,8 @@ const task = z.looseObject({
   /** How the run ended, as the runner names it, or `lost` after a crash. */
   outcome: text.optional(),
   costUsd: z.number().nonnegative().optional(),
+  /** The result, until its message is in the outbox. */
+  untold: text.optional(),
 });
 
 const FIELD_SCHEMAS = {

@@ -69,6 +69,14 @@ export function requireBudget(budgets: Budgets, tasks: readonly Task[], now: num
   });
 }
 
+/** What one more task may cost at most. Undefined: no budget is configured. */
+export function remainingBudget(budgets: Budgets, tasks: readonly Task[], now: number): number | undefined {
+  const left = spendings(budgets, tasks, now).flatMap(({ budgetUsd, spentUsd }) =>
+    budgetUsd === undefined ? [] : [budgetUsd - spentUsd],
+  );
+  return left.length === 0 ? undefined : Math.max(0.01, Math.min(...left));
+}
+
 const STEPS = [1, 0.7, 0.5];
 
 /** A line when the cost of a task crosses 50, 70 or 100 % of a budget. `tasks` does not count it yet. */

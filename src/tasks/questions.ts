@@ -9,7 +9,7 @@ import { printableLine } from "../base/text.ts";
 import type { TaskState } from "../store/entry-schema.ts";
 import { type Task, type Verdict, taskIdOf } from "./task.ts";
 import { questionButtons, questionText } from "./task-messages.ts";
-import type { TaskMessenger } from "./task-messenger.ts";
+import { QUESTION_STEP, type TaskMessenger } from "./task-messenger.ts";
 
 interface QuestionsOptions {
   clock: Clock;
@@ -24,11 +24,16 @@ interface OpenQuestion {
   settle: (verdict: Verdict) => void;
 }
 
-const CODE_LENGTH = 3;
+const CODE_LENGTH = 4;
 
 export function createQuestions({ clock, messenger, timeoutMinutes, change }: QuestionsOptions) {
   const open = new Map<string, OpenQuestion>();
   let asked = 0;
+
+  const newCode = (task: Task): string => {
+    const code = taskIdOf(`${task.key}\n${(asked += 1)}\n${clock.now()}`, CODE_LENGTH);
+    return open.has(code) ? newCode(task) : code;
+  };
 
   const wait = async (settled: Promise<Verdict>, withdrawn: AbortSignal): Promise<Verdict | undefined> => {
     const ended = new AbortController();
@@ -43,15 +48,20 @@ export function createQuestions({ clock, messenger, timeoutMinutes, change }: Qu
 
   return {
     async ask(task: Task, question: PermissionQuestion, withdrawn: AbortSignal): Promise<PermissionAnswer> {
-      const code = taskIdOf(`${task.key}\n${(asked += 1)}\n${clock.now()}`, CODE_LENGTH);
+      const code = newCode(task);
       const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
       open.set(code, { code, task, settle });
       const { tool, input } = question;
       const shown = { code, tool: printableLine(tool, 60), detail: toolDetail(input), askedAt: clock.now() };
       await change(task.key, (state) => ({ ...state, question: shown }));
       try {
-        await messenger.send(task, `question:${code}`, questionText(task, question), questionButtons(code));
-        return toAnswer(await wait(promise, withdrawn), timeoutMinutes);
+        const text = questionText(task, question);
+        const message = await messenger.send(task, `${QUESTION_STEP}:${code}`, text, questionButtons(code));
+        const verdict = await wait(promise, withdrawn);
+        open.delete(code);
+        // Without its buttons, so that nobody answers it again.
+        messenger.replace(task, message, `${text}\n${verdict === undefined ? UNANSWERED : ANSWERS[verdict]}`);
+        return toAnswer(verdict, timeoutMinutes);
       } finally {
         open.delete(code);
         await change(task.key, ({ question: _answered, ...state }) => state);
@@ -82,6 +92,8 @@ const ANSWERS: Record<Verdict, string> = {
   always: "Allowed for the rest of this task.",
   deny: "Denied.",
 };
+
+const UNANSWERED = "Not answered, so not allowed.";
 
 function toAnswer(verdict: Verdict | undefined, minutes: number): PermissionAnswer {
   switch (verdict) {

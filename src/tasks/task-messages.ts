@@ -4,7 +4,7 @@ import { redactText } from "../base/redact.ts";
 import type { MessageButton } from "../channels/channel.ts";
 import type { PermissionQuestion } from "../claude/protocol/messages.ts";
 import { toolDetail } from "../claude/runner/run-events.ts";
-import type { ClaudeCodeResult, ProgressSummary } from "../claude/runner/runner-contract.ts";
+import type { ClaudeCodeResult, ProgressSummary, RunnerEvent } from "../claude/runner/runner-contract.ts";
 import type { Task } from "./task.ts";
 
 const TITLE_LENGTH = 80;
@@ -22,8 +22,22 @@ export function stopButton({ id }: Task): MessageButton {
   return { label: "Stop", command: `/cc stop ${id}` };
 }
 
+/** What the status message shows after an event. Undefined: nothing new. */
+export function eventLine(event: RunnerEvent): string | undefined {
+  switch (event.type) {
+    case "queued":
+      return `Waiting: ${event.reason}`;
+    case "selected":
+      return event.selection.reason;
+    case "progress":
+      return progressLine(event.progress);
+    default:
+      return undefined;
+  }
+}
+
 /** `4 min · 12 tools · editing webhook.ts · $0.31` */
-export function progressLine({ elapsedMs, toolUses, lastTool, lastToolDetail, costUsd }: ProgressSummary): string {
+function progressLine({ elapsedMs, toolUses, lastTool, lastToolDetail, costUsd }: ProgressSummary): string {
   const doing = lastTool === undefined ? undefined : `${lastTool} ${lastToolDetail ?? ""}`.trim();
   const parts = [durationText(elapsedMs), `${toolUses} ${toolUses === 1 ? "tool" : "tools"}`, doing, costText(costUsd)];
   return parts.filter((part) => part !== undefined).join(" · ");
@@ -39,9 +53,13 @@ function costText(usd: number): string | undefined {
   return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }
 
-export function questionText({ id }: Task, { tool, input, description }: PermissionQuestion): string {
-  const why = description === undefined ? "" : `\n${printableLine(redactText(description), 200)}`;
-  return `Task ${id} asks to use ${printableLine(tool, 60)}: ${redactText(toolDetail(input))}${why}`;
+export function questionText({ id }: Task, { tool, input, description = "" }: PermissionQuestion): string {
+  const detail = toolDetail(input);
+  // Claude Code repeats a command that has no description.
+  const beginning = printableLine(description).replace(/(?:…|\.\.\.)$/, "");
+  const why =
+    beginning !== "" && !detail.startsWith(beginning) ? `\n${printableLine(redactText(description), 200)}` : "";
+  return `Task ${id} asks to use ${printableLine(tool, 60)}: ${redactText(detail)}${why}`;
 }
 
 /** In the order in which people count them: 1, 2, 3. */
@@ -68,7 +86,7 @@ export function resultText(task: Task, result: ClaudeCodeResult, { commits, fail
   return [
     `Task ${task.id} ${OUTCOMES[outcome]} (${figures}).`,
     printable(text.trim()),
-    error === undefined ? "" : printableLine(error, 300),
+    error === undefined || denied.length > 0 ? "" : printableLine(error, 300),
     ...commits
       .slice(0, MAX_COMMITS)
       .map(({ sha, message }) => `Commit ${sha.slice(0, 8)} ${printableLine(message, 100)}`),
@@ -95,6 +113,8 @@ const OUTCOMES: Record<ClaudeCodeResult["outcome"], string> = {
   "timed-out": "was stopped: it took too long",
   crashed: "failed: Claude Code ended unexpectedly",
 };
+
+export const GATEWAY_STOPPED = "The gateway stopped. /cc send continues the session.";
 
 export function lostText({ id, state }: Task): string {
   const how = state.sessionId === undefined ? "" : ` /cc send continues its session.`;

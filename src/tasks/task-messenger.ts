@@ -4,11 +4,12 @@
  */
 import { createKeyedMutex } from "../base/async.ts";
 import type { Logger } from "../base/log.ts";
-import type { Channel, MessageButton } from "../channels/channel.ts";
+import type { Channel, MessageButton, MessageEdit } from "../channels/channel.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { mirrorDelivery } from "../session/transcript-changes.ts";
-import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
+import type { DeliveryTarget, OutboxDraft, OutboxItem } from "../store/queues.ts";
 import type { Task } from "./task.ts";
+import { stopButton } from "./task-messages.ts";
 
 export type TaskMessenger = ReturnType<typeof createTaskMessenger>;
 
@@ -19,10 +20,13 @@ export interface MessengerOptions {
   draft: (request: { text: string; turnId: string; target: DeliveryTarget }) => Promise<OutboxDraft[]>;
   /** Remembers which outbox items belong to the task. */
   onQueued: (task: Task, outboxIds: readonly number[]) => Promise<void>;
+  /** A task of this conversation has changed, or has written this text. */
+  onChange: (conversation: string, text?: string) => void;
   logger: Logger;
 }
 
-export function createTaskMessenger({ agent, findChannel, draft, onQueued, logger }: MessengerOptions) {
+export function createTaskMessenger(options: MessengerOptions) {
+  const { agent, findChannel, draft, onQueued, logger } = options;
   const { outbox } = agent.store;
   const edits = createKeyedMutex();
   /** Outbox id and last text of the status messages of this process, by task key. */
@@ -40,35 +44,80 @@ export function createTaskMessenger({ agent, findChannel, draft, onQueued, logge
     return items;
   };
 
+  /** Waits for the delivery if `patienceMs` is given. False: the message cannot be edited yet. */
+  const edit = async (task: Task, outboxId: number, message: MessageEdit, patienceMs = 0): Promise<boolean> => {
+    const { target } = task;
+    const channel = target === undefined ? undefined : findChannel(target);
+    if (target === undefined || channel?.edit === undefined) return false;
+    let item = await outbox.get(outboxId);
+    for (let waited = 0; isOnItsWay(item) && waited < patienceMs; waited += DELIVERY_POLL_MS) {
+      await agent.clock.sleep(DELIVERY_POLL_MS);
+      item = await outbox.get(outboxId);
+    }
+    if (item?.deliveredId === undefined) return false;
+    await channel.edit(target, item.deliveredId, message).catch((error: unknown) => {
+      logger.warn("A message of a task could not be edited", { key: task.key, error });
+    });
+    return true;
+  };
+
   return {
-    async send(task: Task, step: string, text: string, buttons: readonly MessageButton[] = []): Promise<void> {
-      await enqueue(task, step, text, buttons);
-      const words = withWords(text, buttons);
-      await mirrorDelivery(agent, { sessionKey: task.conversation, text: words, turnId: messageKey(task, step) });
+    /** Resolves to the outbox id of the message. Undefined: it is only in the transcript. */
+    async send(
+      task: Task,
+      step: string,
+      text: string,
+      buttons: readonly MessageButton[] = [],
+    ): Promise<number | undefined> {
+      const items = await enqueue(task, step, text, buttons);
+      await mirrorDelivery(agent, { sessionKey: task.conversation, text, turnId: messageKey(task, step) });
+      options.onChange(task.conversation, withWords(text, buttons));
+      return items.at(-1)?.id;
     },
 
     canShow: ({ target }: Task): boolean => target !== undefined && findChannel(target)?.edit !== undefined,
 
     /** Only for channels that can edit. A failed edit is logged: the next one, or the result, says the same. */
-    async showStatus(task: Task, text: string, buttons: readonly MessageButton[] = []): Promise<void> {
-      const { target } = task;
-      const channel = target === undefined ? undefined : findChannel(target);
-      if (target === undefined || channel?.edit === undefined) return;
+    async showStatus(task: Task, text: string): Promise<void> {
+      if (!this.canShow(task)) return;
       await edits.run(task.key, async () => {
+        const buttons = [stopButton(task)];
         const shown = statuses.get(task.key);
         if (shown === undefined) {
           const [item] = await enqueue(task, "status", text, buttons);
           if (item !== undefined) statuses.set(task.key, { outboxId: item.id, text });
-          return;
+        } else if (shown.text !== text && (await edit(task, shown.outboxId, { text, buttons }))) {
+          shown.text = text;
         }
-        if (shown.text === text) return;
-        const messageId = (await outbox.get(shown.outboxId))?.deliveredId;
-        if (messageId === undefined) return;
-        shown.text = text;
-        await channel.edit?.(target, messageId, { text, buttons }).catch((error: unknown) => {
-          logger.warn("A status message could not be edited", { key: task.key, error });
-        });
       });
+    },
+
+    /** The last edit: without buttons. It waits for the first delivery, which may be under way. */
+    async endStatus(task: Task, text: string): Promise<void> {
+      if (!this.canShow(task)) return;
+      await edits.run(task.key, async () => {
+        const known = statuses.get(task.key)?.outboxId;
+        const outboxId = known ?? (await enqueue(task, "status", text, [])).at(0)?.id;
+        if (outboxId !== undefined) await edit(task, outboxId, { text }, DELIVERY_PATIENCE_MS);
+        statuses.delete(task.key);
+      });
+    },
+
+    /** Replaces a sent message that needs no answer any more. */
+    replace(task: Task, outboxId: number | undefined, text: string): void {
+      if (outboxId === undefined) return;
+      edit(task, outboxId, { text }).catch((error: unknown) => {
+        logger.warn("A message of a task could not be replaced", { key: task.key, error });
+      });
+    },
+
+    /** Questions of a dead process can no longer be answered, so those that were not sent yet are settled unsent. */
+    async withdrawQuestions({ state }: Task): Promise<void> {
+      for (const id of state.messages ?? []) {
+        const item = await outbox.get(id);
+        if (isOnItsWay(item) && item?.idempotencyKey.includes(`:${QUESTION_STEP}:`) === true)
+          await outbox.delivered(id);
+      }
     },
 
     /** Whether a message of this task has this id on its platform. */
@@ -79,6 +128,16 @@ export function createTaskMessenger({ agent, findChannel, draft, onQueued, logge
       return false;
     },
   };
+}
+
+export const QUESTION_STEP = "question";
+
+const DELIVERY_POLL_MS = 100;
+/** A channel that is down gets the message later, unedited. */
+const DELIVERY_PATIENCE_MS = 3000;
+
+function isOnItsWay(item: OutboxItem | undefined): boolean {
+  return item?.state === "pending" || item?.state === "sending";
 }
 
 function messageKey({ id }: Task, step: string): string {

@@ -24,6 +24,8 @@ export interface Task {
   conversation: string;
   target: DeliveryTarget | undefined;
   state: TaskState;
+  /** What it is doing. Only for tasks of this process. */
+  line?: string | undefined;
 }
 
 export interface TaskRequest {
@@ -53,8 +55,8 @@ export interface TaskDesk {
   start(request: TaskRequest): Promise<StartedTask>;
   /** Continues the native session of the conversation's newest task, or of the named one. */
   followUp(conversation: string, text: string, options: FollowUpOptions): Promise<StartedTask>;
-  /** Interrupts the running tasks of a conversation. Resolves to them. */
-  stop(conversation: string): Promise<Task[]>;
+  /** Interrupts the running tasks of a conversation, or the one with this id. Resolves to them. */
+  stop(conversation: string, id?: string): Promise<Task[]>;
   /** Answers an open question. Resolves to a sentence for the person. */
   answer(conversation: string, verdict: Verdict, code?: string): Promise<string>;
   /** The code of the only open question of a conversation. Undefined: none, or several. */

@@ -22,6 +22,7 @@ import type { Window } from "../store/store.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { ReplyPayload, ReplyToMode } from "./reply/payloads.ts";
 import type { ModelSelection } from "../session/model-choice.ts";
+import type { SpawnTask } from "../engine/tools/workspace-tools.ts";
 import type { TaskDesk } from "../tasks/task.ts";
 import type { InboxItem } from "../store/queues.ts";
 import type { Mutate } from "../store/session-entry.ts";
@@ -126,6 +127,10 @@ export interface AgentParts {
 
 export interface AgentTasks {
   open(): Promise<TaskDesk>;
+  /** False without loading anything if the agent never had a task. */
+  hasAny(): Promise<boolean>;
+  /** Starts a task for a tool call. */
+  spawn: SpawnTask;
   /** Continues what an earlier process left. */
   recover(): Promise<void>;
   /** Stops the tasks of this process; their conversations are told. */
@@ -187,6 +192,8 @@ export type TurnEvent =
   | ({ type: "turn.ended" } & TurnEnd)
   | { type: "session.changed"; agentId: string; sessionKey: string }
   | { type: "handoff.changed"; agentId: string; sessionKey: string }
+  /** `text`: a message of the task to the conversation. */
+  | { type: "task.changed"; agentId: string; sessionKey: string; text?: string | undefined }
   | { type: "delivery.sent"; agentId: string; sessionKey: string; outboxId: number; deliveredId?: string | undefined }
   /** `mayRepeat`: an earlier attempt may have reached the platform. */
   | { type: "delivery.started"; agentId: string; sessionKey: string; outboxId: number; mayRepeat: boolean }

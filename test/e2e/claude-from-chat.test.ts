@@ -6,67 +6,24 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
-import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
-import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
-import { hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
+import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
+import { hang, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
+import type { ChatHome } from "../support/chat-home.ts";
 import type { BotCall } from "../support/fake-telegram/bot-calls.ts";
-import { ADA, BOB } from "../support/fake-telegram/updates.ts";
+import { ADA, BOB, GROUP } from "../support/fake-telegram/updates.ts";
+import { buttonsOf, createTaskChat } from "../support/task-chat.ts";
 import { until } from "../support/time.ts";
-import type { ClaudeCodeConfig } from "../../src/config/claude-code.ts";
 
 const COMMIT = "echo 1 > webhook.ts && git add -A && git commit -qm 'Make the webhook idempotent'";
 
-interface TaskChat extends AsyncDisposable {
-  api: FakeAnthropic;
-  claude: ClaudeHome;
-  home: ChatHome;
-}
-
-async function createTaskChat(claudeCode: Partial<ClaudeCodeConfig> = {}): Promise<TaskChat> {
-  const api = await startFakeAnthropic();
-  const claude = await createClaudeHome(api);
-  const home = await createChatHome({
-    config: (config) => ({
-      ...config,
-      agents: { main: { engine: "echo" } },
-      claudeCode: {
-        ...config.claudeCode,
-        command: claude.command,
-        permissionMode: "default",
-        repos: [claude.repo],
-        sessionSelection: { ...config.claudeCode.sessionSelection, relevance: "offline" },
-        ...claudeCode,
-      },
-    }),
-    env: claude.env,
-  });
-  return {
-    api,
-    claude,
-    home,
-    [Symbol.asyncDispose]: async () => {
-      await home[Symbol.asyncDispose]();
-      await claude[Symbol.asyncDispose]();
-      await api[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** The commands of the buttons, by label. */
-function buttonsOf({ params }: BotCall): Record<string, string> {
-  const { inline_keyboard: rows = [] } = (params["reply_markup"] ?? {}) as { inline_keyboard?: Button[][] };
-  return Object.fromEntries(rows.flat().map(({ text: label, callback_data: command }) => [label, command]));
-}
-
-interface Button {
-  text: string;
-  callback_data: string;
-}
-
 function sentId({ result }: BotCall): number {
   return (result as { message_id: number }).message_id;
+}
+
+async function edited({ telegram }: ChatHome, words: RegExp): Promise<BotCall> {
+  return await telegram.waitFor(({ method, params }) => {
+    return method === "editMessageText" && words.test(String(params["text"]));
+  });
 }
 
 it("runs a task, asks, commits, reports, and takes a reply as a follow-up", async () => {
@@ -87,9 +44,8 @@ it("runs a task, asks, commits, reports, and takes a reply as a follow-up", asyn
   expect(execFileSync("git", ["log", "-1", "--format=%s"], { cwd: claude.repo, encoding: "utf8" })).toBe(
     "Make the webhook idempotent\n",
   );
-  await home.telegram.waitFor(({ method, params }) => {
-    return method === "editMessageText" && /Ended: completed/.test(String(params["text"]));
-  });
+  await edited(home, /asks to use Bash[\s\S]*Allowed once\.$/);
+  await edited(home, /Ended: completed/);
 
   api.script(text("Both cases are tested now."));
   home.telegram.say("And add a test", { reply_to_message: { message_id: sentId(result) } as never });
@@ -99,13 +55,14 @@ it("runs a task, asks, commits, reports, and takes a reply as a follow-up", asyn
 }, 60_000);
 
 it("a denied or unanswered question is refused, and a stranger cannot answer it", async () => {
-  await using chat = await createTaskChat({ questionMinutes: 0.02 });
+  await using chat = await createTaskChat({ claudeCode: { questionMinutes: 0.02 } });
   const { api, claude, home } = chat;
   api.script(toolUse("Bash", { command: "touch one" }), text("I could not create it."));
   home.telegram.say("/cc run in repo: Create a file");
   const question = await home.hears(ADA.id, /asks to use Bash: touch one/);
   await home.hears(ADA.id, "I could not create it.");
   expect(home.texts(ADA.id).join("\n")).toContain("Not allowed: Bash");
+  await edited(home, /Not answered, so not allowed\.$/);
   home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
   await home.hears(ADA.id, "There is no such question any more.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
@@ -128,7 +85,7 @@ it("only people who may command the agent answer, in the conversation of the tas
   await home.hears(ADA.id, "Tasks may not work in /etc");
 }, 60_000);
 
-it("a gateway that dies tells the person and runs nothing twice", async () => {
+it("a gateway that ends tells the person and runs nothing twice", async () => {
   await using chat = await createTaskChat();
   const { api, home } = chat;
   api.script(hang());
@@ -136,9 +93,112 @@ it("a gateway that dies tells the person and runs nothing twice", async () => {
   await home.hears(ADA.id, /Task \w+: Think for long\nStart fresh: /);
   await until(() => api.conversation.length > 0, "Claude Code at work");
   await home.stop();
-  await home.hears(ADA.id, /was stopped/);
+  await home.hears(ADA.id, /was stopped[\s\S]*The gateway stopped\. \/cc send continues the session\./);
   await home.start();
   home.telegram.say("/cc status");
   await home.hears(ADA.id, /interrupted/);
   expect(api.conversation).toHaveLength(1);
+}, 60_000);
+
+it("a stranger in a group cannot answer, also by tapping the button", async () => {
+  await using chat = await createTaskChat({ account: { allowFrom: [String(ADA.id), String(GROUP.id)] } });
+  const { api, claude, home } = chat;
+  api.script(toolUse("Bash", { command: "touch one" }), text("Done."));
+  home.telegram.say("/cc run in repo: Create a file", { chat: GROUP });
+  const question = await home.hears(GROUP.id, /asks to use Bash: touch one/);
+  home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "", BOB);
+  await home.hears(GROUP.id, "You may not use /cc here.");
+  expect(existsSync(join(claude.repo, "one"))).toBe(false);
+  home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
+  await home.hears(GROUP.id, "Allowed once.");
+  await home.hears(GROUP.id, "Done.");
+  expect(existsSync(join(claude.repo, "one"))).toBe(true);
+}, 60_000);
+
+it("the second task in a repo waits and says so; Stop stops only its own task", async () => {
+  await using chat = await createTaskChat();
+  const { api, home } = chat;
+  api.script(hang());
+  home.telegram.say("/cc run in repo: Think for long");
+  const first = await home.hears(ADA.id, /Task \w+: Think for long/);
+  await until(() => api.conversation.length > 0, "Claude Code at work");
+  home.telegram.say("/cc run in repo: Come second");
+  const second = await home.hears(ADA.id, /Task \w+: Come second/);
+  await edited(home, /Come second\nWaiting: /);
+  home.telegram.press(second, buttonsOf(second)["Stop"] ?? "");
+  await home.hears(ADA.id, /was stopped before it began/);
+  expect(home.texts(ADA.id).filter((said) => /was stopped/.test(said))).toHaveLength(1);
+  home.telegram.press(first, buttonsOf(first)["Stop"] ?? "");
+  await home.hears(ADA.id, /was stopped \(/);
+  expect(api.conversation).toHaveLength(1);
+}, 60_000);
+
+it("a waiting task outlives its gateway and runs in the next one", async () => {
+  await using chat = await createTaskChat();
+  const { api, home } = chat;
+  api.script(hang());
+  home.telegram.say("/cc run in repo: Think for long");
+  await until(() => api.conversation.length > 0, "Claude Code at work");
+  home.telegram.say("/cc run in repo: Come second");
+  await edited(home, /Come second\nWaiting: /);
+  await home.stop();
+  api.script(text("Second and last."));
+  await home.start();
+  await home.hears(ADA.id, "Second and last.");
+  expect(api.conversation).toHaveLength(2);
+}, 60_000);
+
+it("a persistent task takes follow-ups in the same process", async () => {
+  await using chat = await createTaskChat();
+  const { api, claude, home } = chat;
+  api.script(text("Ready."), text("Still here."));
+  home.telegram.say('tool:sessions_spawn {"task":"Stay","repo":"repo","persistent":true}');
+  await home.hears(ADA.id, "Ready.");
+  const before = claude.processes();
+  home.telegram.say("/cc send And now?");
+  await home.hears(ADA.id, "Still here.");
+  expect(before.filter((pid) => claude.processes().includes(pid))).not.toEqual([]);
+}, 60_000);
+
+it("budgets end a task and refuse the next; people are told", async () => {
+  await using chat = await createTaskChat({ claudeCode: { budgets: { dayUsd: 0.01 } } });
+  const { api, home } = chat;
+  api.script(withUsage(text("That was expensive."), { input_tokens: 1_000_000 }));
+  home.telegram.say("/cc run in repo: Spend");
+  await home.hears(ADA.id, /Budget of today: \$\d+\.\d\d of \$0\.01 used/);
+  home.telegram.say("/cc run in repo: Spend more");
+  await home.hears(ADA.id, /The budget of today is used up/);
+  expect(api.conversation).toHaveLength(1);
+}, 60_000);
+
+it("says that Claude Code is missing, or not logged in", async () => {
+  await using missing = await createTaskChat({ claudeCode: { command: "/nowhere/claude" } });
+  missing.home.telegram.say("/cc run in repo: Anything");
+  await missing.home.hears(ADA.id, /Task \w+ failed: .*claudeCode\.command/);
+  expect(buttonsOf(await edited(missing.home, /Ended: failed/))).toEqual({});
+
+  await using anonymous = await createTaskChat({ env: { ANTHROPIC_API_KEY: "" } });
+  anonymous.home.telegram.say("/cc run in repo: Anything");
+  await anonymous.home.hears(ADA.id, /Task \w+ failed[\s\S]*log/i);
+}, 60_000);
+
+it("a chat that Claude Code answers starts tasks through the bridge, and what a task announces arrives", async () => {
+  await using chat = await createTaskChat({
+    config: (config) => ({ ...config, agents: { main: { engine: "claude-code" } } }),
+  });
+  const { api, home } = chat;
+  const spawn = { task: "Create a file", repo: "repo" };
+  api.answer((request) => {
+    if (request.kind !== "main") return undefined;
+    const [result] = toolResults(request);
+    if (result !== undefined) return text(/accepted/.test(result.text) ? "I gave it away." : "The file is there.");
+    return /Fix it in the repo/.test(lastUserText(request))
+      ? toolUse("mcp__holdfast__sessions_spawn", spawn)
+      : toolUse("mcp__holdfast__openclaw_announce", { message: "Half done." });
+  });
+  home.telegram.say("Fix it in the repo");
+  await home.hears(ADA.id, "I gave it away.");
+  await home.hears(ADA.id, "Half done.");
+  await home.hears(ADA.id, /^Task \w+ is done[\s\S]*The file is there\./);
+  expect(home.texts(ADA.id).filter((said) => said.includes("Half done."))).toHaveLength(1);
 }, 60_000);

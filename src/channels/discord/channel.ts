@@ -62,11 +62,13 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       threads: true,
       // Only for some minutes; a later repetition may be delivered twice.
       deduplicates: true,
+      buttons: true,
     },
     ...singleRun("Discord", accountId, open),
     send: sender.send,
     checkTarget: (target) => void parseTarget(target),
     showTyping: sender.showTyping,
+    edit: sender.edit,
   };
 }
 
@@ -87,6 +89,7 @@ async function keepConnecting(
       host.report({ state: "connected", text: `Discord: connected as ${connection.bot.username}.` });
     },
     message: inbound.take,
+    press: inbound.takePress,
     interrupted: () => {
       // discord.js retries twice a second; report it once.
       if (!isInterrupted) host.report({ state: "retrying", text: "Discord: connection lost, reconnecting." });

@@ -7,7 +7,7 @@ import type { Channel as ClientChannel, Client } from "discord.js";
 import { raceAbort } from "../../base/async.ts";
 import { HoldfastError, type ErrorKind, errorMessage } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { DiscordMessage, Place } from "./context.ts";
+import type { DiscordMessage, DiscordPress, Place } from "./context.ts";
 import { stoppedWhileConnecting } from "../channel.ts";
 import { type VisibleChannel, isNewer } from "./cursors.ts";
 import { isRecord } from "../../base/json-record.ts";
@@ -27,6 +27,7 @@ export interface ConnectionEvents {
   sessionBegins: () => void;
   sessionReady(connection: DiscordConnection): void;
   message(message: DiscordMessage): void;
+  press(press: DiscordPress): void;
   interrupted: () => void;
   resumed(replayed: number): void;
   lost(error: HoldfastError): void;
@@ -82,6 +83,7 @@ async function listen(client: Client, connection: DiscordConnection, options: Co
   client.ws.on(GatewayDispatchEvents.MessageCreate, (message: DiscordMessage) =>
     unlessStopped(() => on.message(message)),
   );
+  client.ws.on(GatewayDispatchEvents.InteractionCreate, (press: DiscordPress) => unlessStopped(() => on.press(press)));
   return { ready: ready.promise, closeCode: () => closeCode };
 }
 
@@ -148,12 +150,23 @@ function connectionOf(client: Client, silence: () => void) {
         throw discordError(error, `show the messages of channel ${channelId}`);
       }
     },
+    /** Ends the waiting sign on a pressed button. Discord expects it within 3 s. */
+    acknowledge: async ({ id, token }: DiscordPress): Promise<void> => {
+      try {
+        await client.rest.post(`/interactions/${id}/${token}/callback`, { body: { type: KEEP_MESSAGE }, auth: false });
+      } catch (error) {
+        throw discordError(error, "take the answer to a button");
+      }
+    },
     close: async (): Promise<void> => {
       silence();
       await client.destroy();
     },
   };
 }
+
+/** The answer to a press that changes nothing yet. */
+const KEEP_MESSAGE = 6;
 
 function placeOf(channel: ClientChannel, client: Client): Place {
   if (channel.isDMBased()) return { kind: "direct" };

@@ -27,6 +27,18 @@ export type DiscordMessage = APIMessage & {
   member?: { nick?: string | null | undefined } | undefined;
 };
 
+/** A press of a button, as the gateway sends it. In a server the person is in `member`. */
+export interface DiscordPress {
+  id: string;
+  token: string;
+  type: number;
+  channel_id: string;
+  guild_id?: string | undefined;
+  data?: { custom_id?: string | undefined } | undefined;
+  user?: APIUser | undefined;
+  member?: { user: APIUser; nick?: string | null | undefined } | undefined;
+}
+
 export function buildDiscordContext(facts: InboundFacts): MessageContext {
   const { message, place, bot } = facts;
   const { author } = message;

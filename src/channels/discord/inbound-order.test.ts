@@ -53,6 +53,7 @@ it("admits missed messages before live ones", async () => {
       asked.push(after);
       return missed.map(message);
     },
+    acknowledge: async () => undefined,
     close: async () => undefined,
   };
   inbound.open(connection);

@@ -9,7 +9,7 @@ import { createKeyedMutex } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type InboundParts, type IncomingFile, createInboundLanes, keepTrying, prepareInbound } from "../inbound.ts";
 import type { DiscordConnection } from "./connection.ts";
-import { type DiscordMessage, type GuildPlace, type Place, buildDiscordContext } from "./context.ts";
+import { type DiscordMessage, type DiscordPress, type GuildPlace, type Place, buildDiscordContext } from "./context.ts";
 import { type Cursors, planCatchUp } from "./cursors.ts";
 
 export type Inbound = ReturnType<typeof createInbound>;
@@ -49,6 +49,15 @@ export function createInbound(options: InboundOptions) {
     remember(taken, message.id);
     // Only admission makes a channel known, so strangers' chats are not fetched later.
     if (cursors.get(message.channel_id) !== undefined) cursors.advance(message.channel_id, message.id);
+  };
+
+  /** A press is a message of the presser with the button's command. Discord sends it once. */
+  const takeInPress = async (from: DiscordConnection, press: DiscordPress): Promise<void> => {
+    const message = messageOf(press, from, options.clock.now());
+    if (message === undefined) return;
+    const inbound = await keepTrying(async () => await prepare(from, message, options), options);
+    if (inbound !== undefined) await keepTrying(async () => await host.admit(inbound), options);
+    await from.acknowledge(press).catch((error: unknown) => logger.debug("cannot acknowledge a button", { error }));
   };
 
   const catchUp = async (from: DiscordConnection, channelId: string, after: string): Promise<void> => {
@@ -95,8 +104,25 @@ export function createInbound(options: InboundOptions) {
       if (waiting !== undefined || from === undefined) (waiting ??= []).push(message);
       else run(message.channel_id, async () => await takeIn(from, message));
     },
+    takePress: (press: DiscordPress): void => {
+      const from = connection;
+      if (from !== undefined) run(press.channel_id, async () => await takeInPress(from, press));
+    },
     idle: lanes.idle,
   };
+}
+
+const COMPONENT_PRESS = 3;
+
+/** Undefined for other interactions. Buttons belong to the agent's own messages, so the press mentions it. */
+function messageOf(press: DiscordPress, { bot }: DiscordConnection, now: number): DiscordMessage | undefined {
+  const author = press.member?.user ?? press.user;
+  const content = press.data?.custom_id;
+  if (press.type !== COMPONENT_PRESS || author === undefined || content === undefined) return undefined;
+  const { channel_id, guild_id, member } = press;
+  const place = { id: `press:${press.id}`, channel_id, guild_id, member };
+  const said = { author, content, timestamp: new Date(now).toISOString(), type: 0 };
+  return { ...place, ...said, mentions: [bot], mention_roles: [], attachments: [] } as unknown as DiscordMessage;
 }
 
 const DIRECT: Place = { kind: "direct" };

@@ -5,7 +5,13 @@
 import type { APIMessage, REST } from "discord.js";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { type OutboundMessage, type MessageSender, emptyMessage } from "../channel.ts";
+import {
+  type Channel,
+  type MessageButton,
+  type OutboundMessage,
+  type MessageSender,
+  emptyMessage,
+} from "../channel.ts";
 import { type OutgoingFile, loadOutgoingFiles } from "../files.ts";
 import { isSnowflake } from "./cursors.ts";
 import { discordError, isReferenceRefused } from "./connection.ts";
@@ -22,7 +28,7 @@ export function createDiscordSender({
 }: {
   rest: () => REST;
   allowsAddress?: ((address: string) => boolean) | undefined;
-}): MessageSender {
+}): MessageSender & { edit: NonNullable<Channel["edit"]> } {
   const privateChats = new Map<string, string>();
 
   const channelOf = async (target: DeliveryTarget): Promise<string> => {
@@ -45,6 +51,14 @@ export function createDiscordSender({
         return { messageId: sent.id };
       } catch (error) {
         throw discordError(error, "accept the message");
+      }
+    },
+    edit: async (target, messageId, { text, buttons = [] }) => {
+      try {
+        const body = { content: text, components: componentsOf(buttons), allowed_mentions: { parse: [] } };
+        await rest().patch(`/channels/${await channelOf(target)}/messages/${messageId}`, { body });
+      } catch (error) {
+        throw discordError(error, "edit the message");
       }
     },
     showTyping: async (target) => {
@@ -112,10 +126,11 @@ async function post(rest: REST, channelId: string, message: OutboundMessage, fil
   }
 }
 
-function messageBody({ text = "", idempotencyKey, replyToId }: OutboundMessage) {
+function messageBody({ text = "", idempotencyKey, replyToId, buttons = [] }: OutboundMessage) {
   const isReply = replyToId !== undefined && isSnowflake(replyToId);
   return {
     content: text.trim() === "" ? undefined : text,
+    components: buttons.length === 0 ? undefined : componentsOf(buttons),
     // At most 25 characters.
     nonce: nodeCrypto().createHash("sha256").update(idempotencyKey).digest("base64url").slice(0, 25),
     enforce_nonce: true,
@@ -123,4 +138,20 @@ function messageBody({ text = "", idempotencyKey, replyToId }: OutboundMessage) 
     allowed_mentions: { parse: ["users"], replied_user: true },
     message_reference: isReply ? { message_id: replyToId, fail_if_not_exists: false } : undefined,
   };
+}
+
+const ROW = 1;
+const BUTTON = 2;
+const SECONDARY = 2;
+const BUTTONS_PER_ROW = 5;
+
+/** Rows of buttons, in Discord's format. */
+function componentsOf(buttons: readonly MessageButton[]) {
+  const rows = Array.from({ length: Math.ceil(buttons.length / BUTTONS_PER_ROW) }, (_, at) =>
+    buttons.slice(at * BUTTONS_PER_ROW, (at + 1) * BUTTONS_PER_ROW),
+  );
+  return rows.map((row) => ({
+    type: ROW,
+    components: row.map(({ label, command }) => ({ type: BUTTON, style: SECONDARY, label, custom_id: command })),
+  }));
 }

@@ -17,7 +17,7 @@ import { type AnswerPrinter, createAnswerPrinter, turnFailure, withoutFailureTex
 import type { Flags, Texts } from "../command.ts";
 import { STORE_MISSING, type Setup, assertAgentId, loadSetup, withAgent } from "../context.ts";
 import { reportFailure } from "../help.ts";
-import { style, talk } from "../output.ts";
+import { print, style, talk } from "../output.ts";
 import { type LiveCaller, openCaller } from "../gateway-client.ts";
 import { engineNameOf } from "../../compose/agent-pool.ts";
 import type { RpcEvent } from "../../rpc/protocol.ts";
@@ -96,6 +96,13 @@ async function converse(conversation: Conversation, { sessionId }: ChatSession):
   const prompt = (): void => {
     if (interactive && !interrupts.isLeaving()) input.prompt();
   };
+  conversation.onTask((text) => {
+    interrupts.whenQuiet(() => {
+      if (interactive) process.stdout.write(CLEAR_LINE);
+      print(text);
+      prompt();
+    });
+  });
   prompt();
   try {
     for await (const line of input) {
@@ -111,6 +118,9 @@ async function converse(conversation: Conversation, { sessionId }: ChatSession):
   }
   if (interrupts.isLeaving()) process.exitCode = ERROR_KINDS.interrupted.exitCode;
 }
+
+/** Removes the prompt. */
+const CLEAR_LINE = "\r\u001b[K";
 
 /** A failed message does not end the conversation; the exit code still reports it. */
 async function answer(conversation: Conversation, text: string, printer: AnswerPrinter): Promise<void> {
@@ -135,6 +145,7 @@ function listenForInterrupts(input: Interface, abort: () => Promise<boolean>) {
   let isAnswering = false;
   let isStopping = false;
   let isLeaving = false;
+  const waiting: (() => void)[] = [];
 
   const onInterrupt = (): void => {
     if (isAnswering && !isStopping) {
@@ -161,7 +172,13 @@ function listenForInterrupts(input: Interface, abort: () => Promise<boolean>) {
         await Promise.race([answering, left]);
       } finally {
         isAnswering = false;
+        for (const action of waiting.splice(0)) action();
       }
+    },
+    /** Runs the action now, or after the current answer. */
+    whenQuiet: (action: () => void): void => {
+      if (isAnswering) waiting.push(action);
+      else action();
     },
     isLeaving: (): boolean => isLeaving,
     [Symbol.dispose]: (): void => {
@@ -178,7 +195,11 @@ export async function openConversation(
   { agentId, sessionKey }: Pick<ChatSession, "agentId" | "sessionKey">,
 ) {
   let listener: ReturnType<typeof listenForTurn> | undefined;
-  await caller.watch(sessionKey, (event) => listener?.onEvent(event));
+  let showTask: ((text: string) => void) | undefined;
+  await caller.watch(sessionKey, (event) => {
+    listener?.onEvent(event);
+    if (event.type === "task.changed" && event.text !== undefined) showTask?.(event.text);
+  });
 
   return {
     /** Resolves with the end of the turn that answers. The listener gets the events until then. */
@@ -196,6 +217,10 @@ export async function openConversation(
       } finally {
         listener = undefined;
       }
+    },
+    /** Messages of tasks, which arrive at any time. */
+    onTask: (show: (text: string) => void): void => {
+      showTask = show;
     },
     abort: async (): Promise<boolean> => (await caller.call("chat.abort", { sessionKey, agentId })).aborted,
   };

@@ -87,6 +87,13 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
     openAgent: agent.open,
     openHandoff: handoffs.open,
     openSearchIndex: () => index.get(),
+    startTask: async (request) => {
+      const [{ requireGateway }, { createHttpCaller }] = await Promise.all([
+        import("../../gateway/gateway-files.ts"),
+        import("../../rpc/client.ts"),
+      ]);
+      return await createHttpCaller(await requireGateway(home)).call("tasks.start", request);
+    },
     searchSources: async (want) => {
       const { searchSourcesOf } = await import("../../mcp/bridge-search.ts");
       return await searchSourcesOf(places, want);

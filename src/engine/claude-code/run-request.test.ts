@@ -115,7 +115,7 @@ it("sets model, effort, permissions and label", () => {
     effort: "low",
     systemPrompt: "You are Ada.",
     permissionMode: "plan",
-    allowedTools: ["Bash", "Edit(./memory/**)"],
+    allowedTools: ["Bash", "Edit(./memory/**)", "mcp__holdfast__sessions_spawn"],
     label: "agent:main:main",
     sessionKey: "agent:main:main",
   });

@@ -7,7 +7,7 @@ import type { EngineTurn } from "../engine.ts";
 import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 import { indentLines } from "../../base/text.ts";
 import { withHandOff, withoutCommand, withoutMentions } from "../../claude/runner/prompt-text.ts";
-import { isNativeSessionId } from "../../claude/runner/run-files.ts";
+import { isNativeSessionId, mcpToolNames } from "../../claude/runner/run-files.ts";
 import { attachmentsOf, handoffText, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
 export type RunRequest = ReturnType<typeof toRunRequest>;
@@ -35,7 +35,7 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
     agentId: turn.agentId,
     label: laneLabel(turn.sessionKey),
     sessionKey: turn.sessionKey,
-    allowedTools: [...config.allowedTools, MEMORY_RULE, ...attachmentRules(turn)],
+    allowedTools: [...config.allowedTools, MEMORY_RULE, ...SPAWN_RULE, ...attachmentRules(turn)],
     ...(turn.system.trim() === "" ? {} : { systemPrompt: turn.system }),
     model,
     effort,
@@ -50,6 +50,9 @@ const BEGAN_BEFORE = "This conversation began before this session.";
 
 /** Memory notes need no permission. The rule covers every tool that edits files. */
 const MEMORY_RULE = "Edit(./memory/**)";
+
+/** The gateway decides in which repo, at what cost, and the person answers the questions of the task. */
+const SPAWN_RULE = mcpToolNames(["sessions_spawn"]);
 
 /** Limits the length of the command line. The newest attachments win. */
 const MAX_ATTACHMENTS = 200;

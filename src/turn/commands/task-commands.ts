@@ -60,9 +60,10 @@ async function placeOf(request: CommandRequest) {
   return { conversation, target: replyTarget(ctx, await currentEntry(request)), origin: turnId };
 }
 
-async function stopTasks(desk: TaskDesk, { sessionKey }: CommandRequest): Promise<string> {
-  const stopped = await desk.stop(sessionKey);
-  return stopped.length === 0 ? "No task is running." : `Stopping ${stopped.map(({ id }) => id).join(", ")}.`;
+async function stopTasks(desk: TaskDesk, { sessionKey }: CommandRequest, id: string): Promise<string> {
+  const stopped = await desk.stop(sessionKey, id === "" ? undefined : id);
+  const none = id === "" ? "No task is running." : `Task ${shown(id, 20)} is not running.`;
+  return stopped.length === 0 ? none : `Stopping ${stopped.map(({ id }) => id).join(", ")}.`;
 }
 
 async function answer(desk: TaskDesk, { sessionKey }: CommandRequest, verdict: Verdict, code: string) {
@@ -92,11 +93,11 @@ async function showTasks(desk: TaskDesk, request: CommandRequest): Promise<strin
     .join("\n");
 }
 
-function describeState({ state }: Task, now: number): string {
+function describeState({ state, line }: Task, now: number): string {
   if (state.question !== undefined) {
     return `asks to use ${state.question.tool} (${state.question.detail}); /cc allow ${state.question.code}`;
   }
-  if (state.state !== "ended") return `${state.state} for ${durationText(now - (state.startedAt ?? now))}`;
+  if (state.state !== "ended") return line ?? `${state.state} for ${durationText(now - (state.startedAt ?? now))}`;
   const cost = state.costUsd === undefined ? "" : `, $${state.costUsd.toFixed(2)}`;
   return `${state.outcome ?? "ended"}${cost}`;
 }

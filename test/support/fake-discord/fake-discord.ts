@@ -40,6 +40,8 @@ export interface FakeDiscord extends AsyncDisposable {
   openPrivateChat(person: FakeUser): FakeChannel;
   /** Adds a message and dispatches it through the gateway. */
   say(channelId: string, content: string, extra: Partial<FakeMessage> & { author: FakeUser }): FakeMessage;
+  /** Presses a button of the bot's message: its `custom_id`. */
+  press(message: FakeMessage, customId: string, by: FakeUser): void;
   /** Stores a file on Discord's servers and returns its attachment object. */
   upload(filename: string, content: Buffer, extra?: Record<string, unknown>): Record<string, unknown>;
   /** Replaces the answer to the next matching request. */
@@ -55,6 +57,8 @@ export interface RecordedRequest {
   body: Record<string, unknown>;
   files: { name: string; text: string }[];
 }
+
+const INTERACTION = /^POST \/interactions\/\d+\/\w+\/callback$/;
 
 interface Answer {
   status: number;
@@ -120,7 +124,13 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
       return { status: 400, body: { code: 50_035, message: "Invalid Form Body", errors } };
     }
     const attachments = files.map(({ name, text }) => ({ id: nextId(), filename: name, size: text.length }));
-    const extra = { nonce, attachments, ...(original === undefined ? {} : { type: 19, message_reference: reference }) };
+    const { components = [] } = body;
+    const extra = {
+      nonce,
+      attachments,
+      components,
+      ...(original === undefined ? {} : { type: 19, message_reference: reference }),
+    };
     return { status: 200, body: add(channel, bot, typeof body["content"] === "string" ? body["content"] : "", extra) };
   };
 
@@ -139,6 +149,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
       const limit = { total: 1000, remaining: 999, reset_after: 1000, max_concurrency: 1 };
       return { status: 200, body: { url: gatewayUrl(), shards: 1, session_start_limit: limit } };
     }
+    if (INTERACTION.test(request.route)) return { status: 204 };
     if (request.route === "POST /users/@me/channels") {
       const id = String(request.body["recipient_id"]);
       return { status: 200, body: openPrivateChat(fakeUser(id, `user${id}`)) };
@@ -150,6 +161,8 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     if (`${method} ${rest}` === "POST /typing") return { status: 204 };
     if (`${method} ${rest}` === "POST /messages") return createMessage(channel, request);
     if (`${method} ${rest}` === "GET /messages") return listMessages(channel, query);
+    const edited = method === "PATCH" ? messages.find((message) => rest === `/messages/${message.id}`) : undefined;
+    if (edited !== undefined) return { status: 200, body: Object.assign(edited, request.body) };
     return { status: 404, body: { code: 0, message: "404: Not Found" } };
   };
 
@@ -162,7 +175,8 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     }
     const request = await recordRequest(incoming, target);
     requests.push(request);
-    const isKnown = incoming.headers.authorization === `Bot ${token}`;
+    // The token of an interaction is in its address.
+    const isKnown = incoming.headers.authorization === `Bot ${token}` || INTERACTION.test(request.route);
     const {
       status,
       body,
@@ -216,6 +230,26 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
       const channel = channelOf(channelId);
       if (channel === undefined) throw new Error(`no channel ${channelId}`);
       return add(channel, author, content, extra);
+    },
+    press: (message, customId, by) => {
+      const channel = channelOf(message.channel_id);
+      const { guild_id: inGuild } = channel ?? {};
+      gateway.dispatch("INTERACTION_CREATE", {
+        id: nextId(),
+        application_id: bot.id,
+        type: 3,
+        token: "interaction",
+        version: 1,
+        channel_id: message.channel_id,
+        channel,
+        message,
+        data: { custom_id: customId, component_type: 2 },
+        entitlements: [],
+        authorizing_integration_owners: {},
+        ...(inGuild === undefined
+          ? { user: by }
+          : { guild_id: inGuild, member: { user: by, roles: [], joined_at: message["timestamp"], permissions: "0" } }),
+      });
     },
     upload: (filename, content, extra = {}) => {
       const id = nextId();

@@ -94,7 +94,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     if (method === "sendChatAction") return { result: true };
     lastMessageId += 1;
     messageIds.add(lastMessageId);
-    const chat = { id: params["chat_id"], type: "private" };
+    const isGroup = Number(params["chat_id"]) < 0;
+    const chat = { id: params["chat_id"], type: isGroup ? "supergroup" : "private" };
     return { result: { message_id: lastMessageId, date: 1_794_744_000, chat, from: BOT, text: params["text"] } };
   };
 

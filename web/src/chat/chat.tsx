@@ -7,6 +7,7 @@ import { Transcript } from "../transcript/transcript.tsx";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { HandoffPanel } from "./handoff-panel.tsx";
+import { TaskBar } from "./task-bar.tsx";
 
 export function Chat() {
   const controller = useController();
@@ -39,6 +40,7 @@ export function Chat() {
       <div className="chat-body">
         <div className="chat-column">
           <Transcript key={`${key} ${windowId ?? ""}`} sessionKey={key} />
+          {windowId === undefined && <TaskBar sessionKey={key} />}
           {windowId === undefined && <Composer key={key} sessionKey={key} isRunning={isRunning} />}
         </div>
         {hasPanel && (

@@ -9,6 +9,7 @@ import { type ChatControl, createChatControl } from "./chat-control.ts";
 import { type HandoffControl, createHandoffControl } from "./handoff-control.ts";
 import { type HistoryControl, createHistoryControl } from "./history-control.ts";
 import { keepState } from "./keep-state.ts";
+import { type TasksControl, createTasksControl } from "./tasks-control.ts";
 import { type SessionsControl, createSessionsControl } from "./sessions-control.ts";
 import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
@@ -17,6 +18,7 @@ export interface Controller {
   readonly handoff: HandoffControl;
   readonly history: HistoryControl;
   readonly sessions: SessionsControl;
+  readonly tasks: TasksControl;
   /** Signs in with the token in the address or of this tab, and shows the session in the address. */
   start(): void;
   signIn(token: string): void;
@@ -38,6 +40,7 @@ export function createController(store: Store): Controller {
   const history = createHistoryControl(store, caller);
   const handoff = createHandoffControl(store, caller);
   const sessions = createSessionsControl(store, caller);
+  const tasks = createTasksControl(store, caller);
   const chat = createChatControl(store, caller, history);
 
   /** Subscribes to events before reading, so that nothing is missed. */
@@ -53,7 +56,7 @@ export function createController(store: Store): Controller {
       agents: { defaultId: agents.defaultId, mainKey: agents.mainKey, ids: agents.agents.map(({ id }) => id) },
     });
     await chat.sendAgain();
-    await Promise.all([sessions.refresh(), history.refresh(), handoff.refresh()]);
+    await Promise.all([sessions.refresh(), history.refresh(), handoff.refresh(), tasks.refresh()]);
   };
 
   const onEvent = (event: RpcEvent): void => {
@@ -61,6 +64,7 @@ export function createController(store: Store): Controller {
     sessions.onEvent(event);
     history.onEvent(event);
     handoff.onEvent(event);
+    tasks.onEvent(event);
     chat.onEvent(event);
   };
 
@@ -84,6 +88,7 @@ export function createController(store: Store): Controller {
   const show = (place: Place): void => {
     store.dispatch({ type: "place.changed", place });
     void history.refresh();
+    void tasks.refresh();
   };
 
   const followAddress = (): void => {
@@ -102,6 +107,7 @@ export function createController(store: Store): Controller {
     handoff,
     history,
     sessions,
+    tasks,
     start: () => {
       keepState(store);
       window.addEventListener("hashchange", followAddress);
@@ -136,4 +142,5 @@ const WATCHED = [
   "turn.ended",
   "session.changed",
   "handoff.changed",
+  "task.changed",
 ] as const satisfies readonly RpcEvent["type"][];

@@ -81,7 +81,8 @@ export function createHistoryControl(store: Store, caller: RpcCaller): HistoryCo
     onEvent: (event) => {
       const { place, pending } = store.get();
       if (!("sessionKey" in event) || event.sessionKey !== place.key || place.windowId !== undefined) return;
-      if (event.type === "turn.ended" || event.type === "session.changed") void refresh();
+      const isWritten = event.type === "task.changed" && event.text !== undefined;
+      if (event.type === "turn.ended" || event.type === "session.changed" || isWritten) void refresh();
       // A message from elsewhere, such as Telegram, is on disk when its answer begins.
       if (event.type !== "turn.text" && event.type !== "turn.tool") return;
       const name = `${event.sessionKey} ${event.itemId}`;

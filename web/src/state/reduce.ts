@@ -41,6 +41,8 @@ export function reduce(state: PageState, action: Action): PageState {
       const { type: _, ...handoff } = action;
       return handoff.key === state.place.key ? { ...state, handoff } : state;
     }
+    case "tasks.read":
+      return action.key === state.place.key ? { ...state, tasks: { key: action.key, tasks: action.tasks } } : state;
     case "message.written":
       return { ...state, pending: [...state.pending, action.message] };
     case "message.accepted":

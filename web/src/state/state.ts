@@ -26,6 +26,8 @@ export interface PageState {
   windows: { key: string; windows: readonly SessionWindow[] } | undefined;
   /** The hand-off of the session at `place`. Undefined until its panel is opened. */
   handoff: HandoffState | undefined;
+  /** The tasks of the session at `place` that have not ended. Undefined until they are read. */
+  tasks: { key: string; tasks: readonly OpenTask[] } | undefined;
   /** Running turns by session key, from events. */
   live: Readonly<Record<string, LiveTurn>>;
   /** Recently ended turns, by `turnName`: an answer to an earlier request may still list them as running. */
@@ -76,6 +78,9 @@ export interface HandoffState {
   result?: string | undefined;
   problem?: string | undefined;
 }
+
+/** A task that has not ended. */
+export type OpenTask = ResultOf<"tasks.list">["tasks"][number];
 
 export type HandoffDeed = "capture" | "clear" | "resume";
 
@@ -131,6 +136,7 @@ export function initialState(place: Place): PageState {
     view: undefined,
     windows: undefined,
     handoff: undefined,
+    tasks: undefined,
     live: {},
     ended: [],
     pending: [],
@@ -159,6 +165,8 @@ export type Action =
   | { type: "history.failed"; place: Place; problem: string | undefined }
   /** Ignored for a session that is not shown. */
   | ({ type: "handoff.changed" } & HandoffState)
+  /** Ignored for a session that is not shown. */
+  | { type: "tasks.read"; key: string; tasks: OpenTask[] }
   | { type: "message.written"; message: PendingMessage }
   | { type: "message.accepted"; id: string; itemId: number; hasEnded: boolean }
   | { type: "message.refused"; id: string; problem: string }

@@ -1,0 +1,35 @@
+/** Tasks for Claude Code. They belong to one session of one agent. Changes emit `task.changed`. */
+import { HoldfastError } from "../../base/errors.ts";
+import type { AgentTasks } from "../../turn/pipeline.ts";
+import type { taskMethods } from "../contract/tasks.ts";
+import type { HandlersOf } from "../rpc-parts.ts";
+import { openTarget } from "./target.ts";
+
+export const taskHandlers: HandlersOf<keyof typeof taskMethods> = {
+  "tasks.list": async ({ sessionKey, agentId, limit }, { parts }) => {
+    const { tasks, key } = await openTarget(parts, { key: sessionKey, agentId });
+    const found = tasks === undefined || !(await tasks.hasAny()) ? [] : await (await tasks.open()).list(key);
+    return {
+      tasks: found.slice(0, limit).map((task) => {
+        const { state, text, repoPath, label, question, outcome, costUsd, startedAt, endedAt } = task.state;
+        const { id, line } = task;
+        const progress = { line, question, outcome, costUsd, startedAt, endedAt };
+        return { id, key: task.key, state, text, repoPath, label, ...progress };
+      }),
+    };
+  },
+
+  "tasks.start": async ({ sessionKey, agentId, task, idempotencyKey, ...request }, { parts }) => {
+    const { tasks, key } = await openTarget(parts, { key: sessionKey, agentId });
+    const { spawn } = requireTasks(tasks);
+    const started = await spawn({ ...request, conversation: key, origin: `rpc:${idempotencyKey}`, text: task });
+    return { status: "accepted", runId: started.id, decision: started.decision, project: started.status };
+  },
+};
+
+function requireTasks(tasks: AgentTasks | undefined): AgentTasks {
+  if (tasks !== undefined) return tasks;
+  throw new HoldfastError("unsupported", "tasks-off", "This agent cannot give tasks to Claude Code.", {
+    hint: "Use an agent of the gateway.",
+  });
+}

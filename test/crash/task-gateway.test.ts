@@ -1,0 +1,114 @@
+/** A gateway that is killed while it runs a task: nothing is asked or run twice, and the person is told once. */
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { FaultPoint } from "../../src/base/faults.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { createClaudeHome } from "../support/claude-home.ts";
+import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
+import { hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
+import type { BotCall } from "../support/fake-telegram/bot-calls.ts";
+import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
+import { buttonsOf, taskSettings } from "../support/task-chat.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/time.ts";
+import { startGatewayChild } from "./gateway-rounds.ts";
+
+interface Expected {
+  /** A step, or what the gateway waits for. */
+  at: FaultPoint | "the model" | "an answer";
+  questions: number;
+  result: RegExp;
+  /** Requests to the model. */
+  requests: number;
+  isDone: boolean;
+}
+
+const LOST = /was interrupted because the gateway stopped/;
+const DONE = /Task \w+ is done/;
+
+it.each<Expected>([
+  { at: "task.stored", questions: 1, result: DONE, requests: 2, isDone: true },
+  { at: "task.running", questions: 0, result: LOST, requests: 0, isDone: false },
+  { at: "the model", questions: 0, result: LOST, requests: 1, isDone: false },
+  { at: "an answer", questions: 1, result: LOST, requests: 1, isDone: false },
+  { at: "task.ended", questions: 1, result: DONE, requests: 2, isDone: true },
+  { at: "task.told", questions: 1, result: DONE, requests: 2, isDone: true },
+])(
+  "killed at $at",
+  async ({ at, questions, result, requests, isDone }) => {
+    await using api = await startFakeAnthropic();
+    await using claude = await createClaudeHome(api);
+    await using telegram = await startFakeTelegram();
+    await using folder = await temporaryFolder();
+    const home = folder.join("home");
+    await mkdir(home, { mode: 0o700 });
+    const account = { apiRoot: telegram.url, allowFrom: ["*"] };
+    const config = { channels: { telegram: { default: account } }, claudeCode: taskSettings(DEFAULT_CONFIG, claude) };
+    await writeFile(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+    if (at === "the model") api.script(hang());
+    else api.script(toolUse("Bash", { command: "touch one" }), text("Done."));
+
+    const isStep = at.startsWith("task.");
+    const first = await startGatewayChild(
+      isStep ? { home, dieAt: { point: at as FaultPoint, after: 1 } } : { home },
+      telegram,
+      claude.env,
+    );
+    telegram.say("/cc run in repo: Create a file");
+    if (at === "the model") await until(() => api.conversation.length > 0, "a request");
+    if (at === "an answer") await until(() => sent(telegram, QUESTION).length > 0, "a question");
+    if (!isStep) first.child.kill("SIGKILL");
+    const answering = answerQuestions(telegram);
+    await first.ended;
+    expect(first.child.signalCode).toBe("SIGKILL");
+    await claude.empty();
+
+    const second = await startGatewayChild({ home }, telegram, claude.env);
+    try {
+      await until(
+        () => sent(telegram, result).length > 0,
+        () => `a result; there was ${JSON.stringify(sent(telegram, /./))}`,
+      );
+      // Late answers do nothing.
+      if (at === "an answer") {
+        await until(() => sent(telegram, /There is no such question any more/).length > 0, "an answer to the answer");
+      }
+      telegram.say("/cc status");
+      await until(() => sent(telegram, /Create a file: /).length > 0, "the status");
+      expect(sent(telegram, /^Task \w+ (?:is done|was|failed)/)).toHaveLength(1);
+      expect(sent(telegram, QUESTION)).toHaveLength(questions);
+      expect(sent(telegram, /^Task \w+: Create a file/)).toHaveLength(1);
+      expect(api.conversation).toHaveLength(requests);
+      expect(existsSync(join(claude.repo, "one"))).toBe(isDone);
+    } finally {
+      answering.stop();
+      second.child.kill("SIGTERM");
+      await second.ended;
+    }
+  },
+  90_000,
+);
+
+const QUESTION = /asks to use Bash/;
+
+/** Without repetitions: a delivery that the kill interrupted is repeated, because Telegram cannot recognise it. */
+function sent(telegram: FakeTelegram, words: RegExp): string[] {
+  const texts = telegram.sent.filter(({ result }) => result !== undefined).map(({ params }) => String(params["text"]));
+  return [...new Set(texts)].filter((said) => words.test(said));
+}
+
+/** Taps Allow on every question that arrives. */
+function answerQuestions(telegram: FakeTelegram): { stop(): void } {
+  const seen = new Set<BotCall>();
+  const timer = setInterval(() => {
+    for (const call of telegram.sent) {
+      const command = buttonsOf(call)["Allow once"];
+      if (command === undefined || call.result === undefined || seen.has(call)) continue;
+      seen.add(call);
+      telegram.press(call, command);
+    }
+  }, 50);
+  return { stop: () => clearInterval(timer) };
+}
