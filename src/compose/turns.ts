@@ -51,6 +51,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     { compactNow },
     contracts,
     { startHeartbeats },
+    { startSubagentReports },
   ] = await Promise.all([
     import("../turn/create-pipeline.ts"),
     import("../turn/run/run-turn.ts"),
@@ -59,6 +60,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     import("../turn/run/compact.ts"),
     import("../turn/pipeline.ts"),
     import("../turn/heartbeat.ts"),
+    import("../turn/subagents.ts"),
   ]);
   const sides = new Map<string, ClaudeSide>();
   const claude = (agentId: string): ClaudeSide => {
@@ -78,6 +80,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     config,
     execution,
     claude,
+    admit: async (message) => await pipeline.admit(message),
     messages: options.channels ? messages : undefined,
   });
   const channels = createChannelPool({
@@ -96,7 +99,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     return await draftReplies({ ...request, capabilities });
   };
   const closing = new AbortController();
-  let heartbeats: { stop(): void } | undefined;
+  const started: { stop(): void }[] = [];
   const search = createLiveSearch({ ...common, config });
 
   return {
@@ -126,14 +129,17 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     },
     start: async () => {
       await pipeline.start();
-      if (options.channels) heartbeats = startHeartbeats({ config, agents, pipeline, clock, logger });
+      if (options.channels) {
+        const common = { agents, pipeline, clock, logger };
+        started.push(startHeartbeats({ ...common, config }), startSubagentReports(common));
+      }
       void afterStart(agents.opened(), logger);
       if (execution === "thread") search.start();
       await channels.start(async (message) => await pipeline.admit(message));
     },
     close: async () => {
       // Channels stay open until the last replies are sent. Messages that arrive meanwhile stay in the inbox.
-      heartbeats?.stop();
+      for (const part of started) part.stop();
       await Promise.all(agents.opened().map(async ({ tasks }) => await tasks?.stop()));
       await pipeline.drain();
       await channels.stop();
