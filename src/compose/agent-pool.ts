@@ -37,6 +37,8 @@ export interface OpenAgentsOptions {
   /** `thread` keeps disk waits off the event loop of a long-running process. */
   execution: "inline" | "thread";
   claude(agentId: string): ClaudeSide;
+  /** The channels of an agent with their states. */
+  describeChannels(agentId: string): string[];
   /** For messages between sessions of an agent. */
   admit: Pipeline["admit"];
   /** How tasks reach their conversations. Undefined: this process cannot run tasks. */
@@ -135,6 +137,7 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
     systemEvents: agent.store.systemEvents,
     transcripts,
     describeWorkspace: async () => await description.describe(),
+    describeChannels: () => context.describeChannels(agentId),
     ...continuity.parts,
     tasks,
   };

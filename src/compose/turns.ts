@@ -19,6 +19,7 @@ import { type OpenChannelsOptions, createChannelPool } from "./channels.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
 import { openClaudeSide } from "./claude.ts";
 import { createLiveSearch } from "./live-search.ts";
+import { createOutageWatch } from "./outages.ts";
 import { foldersWithin, sweepFolder } from "../base/files.ts";
 import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 
@@ -80,6 +81,11 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     config,
     execution,
     claude,
+    describeChannels: (agentId) =>
+      channels
+        .accounts()
+        .filter((account) => account.agentId === agentId && account.channel.name !== "web")
+        .map(({ channel, status }) => `${channel.name} ${status.state}`),
     admit: async (message) => await pipeline.admit(message),
     messages: options.channels ? messages : undefined,
   });
@@ -89,7 +95,18 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     extraChannels: options.extraChannels,
     requireAgent: async (agentId) => await requireAgent(agents, normalizeAgentId(agentId)),
     makeWhatsAppSocket: options.makeWhatsAppSocket,
-    onStatus: (channel, accountId, status) => events.emit({ type: "channel.status", channel, accountId, status }),
+    onStatus: (channel, accountId, status) => {
+      events.emit({ type: "channel.status", channel, accountId, status });
+      noteOutage(channel, accountId, status);
+    },
+  });
+  const noteOutage = createOutageWatch(clock, (name, accountId, text) => {
+    const agentId = channels.find(name, accountId)?.agentId ?? config.defaultAgent;
+    const tell = async (): Promise<void> => {
+      const { agent } = await agents.open(agentId);
+      await agent.store.systemEvents.enqueueSystemEvent(buildAgentMainSessionKey(agent), text);
+    };
+    tell().catch((error: unknown) => logger.warn("could not tell an agent about its channel", { agentId, error }));
   });
   const commands = createChatCommands({ compact: compactNow });
   const pipeline = createPipeline({ config, agents, channels, events, clock, logger, runTurn, commands });

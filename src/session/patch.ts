@@ -51,17 +51,29 @@ export async function patchSession(
   options: { expectedSessionId?: string | undefined; lease?: Lease | undefined } = {},
 ): Promise<SessionEntry> {
   const checked = checkPatch(patch);
+  let before: SessionEntry | undefined;
   const updated = await agent.store.update(
     key,
     (entry) => {
       if (entry === undefined) return undefined;
       assertExpected(key, entry, options.expectedSessionId);
+      before = entry;
       return applyPatch(entry, checked, agent.clock.now());
     },
     { lease: options.lease },
   );
   if (updated === undefined) throw sessionNotFound(key);
+  if (before !== undefined) await tellModel(agent, key, before, updated);
   return updated;
+}
+
+/** The agent may otherwise be surprised by what it said as another model. */
+async function tellModel(agent: AgentHandle, key: string, before: SessionEntry, after: SessionEntry): Promise<void> {
+  const { providerOverride, modelOverride } = after;
+  if (before.modelOverride === modelOverride && before.providerOverride === providerOverride) return;
+  const name = [providerOverride, modelOverride].filter((part) => part !== undefined).join("/");
+  const text = name === "" ? "The model was switched back to the default." : `The model was switched to ${name}.`;
+  await agent.store.systemEvents.enqueueSystemEvent(key, text);
 }
 
 function checkPatch(patch: SessionPatch): SessionPatch {
@@ -87,6 +99,8 @@ function applyPatch(entry: SessionEntry, patch: SessionPatch, now: number): Sess
   const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
   const next: SessionEntry = { ...entry, ...Object.fromEntries(changes), updatedAt: now };
   for (const [field, value] of changes) if (value === null) delete next[field as PatchableField];
+  // The next turn tells the agent.
+  if (next.groupActivation !== entry.groupActivation) next.groupActivationNeedsSystemIntro = true;
   return next;
 }
 

@@ -118,6 +118,8 @@ export interface AgentParts {
   transcripts?: ParkedTranscripts | undefined;
   /** The system prompt from the bootstrap files and skills of the workspace, as they are now. */
   describeWorkspace(): Promise<WorkspacePrompt>;
+  /** The agent's channels with their states, such as `telegram connected`. Optional. */
+  describeChannels?(): string[];
   handoff?: Handoff | undefined;
   /** Deletes the hand-offs of a deleted session, even when hand-off is turned off. Optional. */
   forgetDeleted?(windows: readonly Window[]): Promise<void>;

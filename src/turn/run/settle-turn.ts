@@ -3,6 +3,7 @@
  * from the transcript's messages, so that a turn whose answer was complete before a crash ends the same way.
  */
 import { HoldfastError } from "../../base/errors.ts";
+import type { HoldfastConfig } from "../../config/config.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
 import type { TranscriptEnd } from "../../transcript/damage.ts";
@@ -12,7 +13,8 @@ import type { Turn } from "./begin-turn.ts";
 import { type EngineMessage, type TurnWords, changeOwnEntry } from "./turn-record.ts";
 import { normalizeChatType } from "../../keys/message-context.ts";
 import { tokenFields } from "../../session/entry-updates.ts";
-import type { Mutate } from "../../store/session-entry.ts";
+import type { Mutate, SessionEntry } from "../../store/session-entry.ts";
+import { resolveContextWindow } from "../../models/model-info.ts";
 import { contentText } from "../../transcript/messages.ts";
 
 export interface TurnEnding {
@@ -66,18 +68,29 @@ async function hookNotices({ parts, itemId, emit, session, hooks }: Turn): Promi
   return texts.map((text) => ({ text }));
 }
 
-function entryChange({ parts, isHeartbeat, session }: Turn, ending: TurnEnding): Mutate {
-  const { agent } = parts;
+function entryChange({ parts, isHeartbeat, session, workspace }: Turn, ending: TurnEnding): Mutate {
+  const { agent, config } = parts;
   const { usage, estimate, compactions, end } = ending;
   const { sessionId } = session;
   return changeOwnEntry(agent, sessionId, ({ compactionCount = 0 }) => ({
-    ...(usage === undefined ? {} : { ...tokenFields(usage), model: usage.model, modelProvider: usage.provider }),
+    ...(usage === undefined ? {} : { ...tokenFields(usage), ...modelFields(usage, config) }),
+    ...(session.sessionEntry.groupActivationNeedsSystemIntro === true ? INTRODUCED : {}),
+    // Aborted or failed, an engine that was asked has seen it.
+    ...(workspace.prompt === undefined ? {} : { systemSent: true }),
     ...(estimate === undefined ? {} : { totalTokens: estimate }),
     ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
     ...(isHeartbeat === true ? {} : { lastInteractionAt: agent.clock.now() }),
     ...(end === undefined ? {} : { transcriptEnd: { sessionId, ...end } }),
     abortedLastRun: ending.aborted,
   }));
+}
+
+const INTRODUCED = { groupActivationNeedsSystemIntro: false };
+
+/** The window of an unknown model is not guessed. */
+function modelFields({ provider, model }: EngineUsage, { models }: HoldfastConfig): Partial<SessionEntry> {
+  const { tokens, source } = resolveContextWindow(`${provider}/${model}`, models);
+  return { model, modelProvider: provider, ...(source === "assumed" ? {} : { contextTokens: tokens }) };
 }
 
 function repliesOf(turn: Turn, { words, flushed }: TurnEnding): ReplyPayload[] {
