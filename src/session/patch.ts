@@ -35,6 +35,24 @@ const PATCHABLE_FIELDS = [
   "handoff",
 ] as const satisfies readonly (keyof SessionEntry)[];
 
+/** Settings of OpenClaw features that Holdfast does not have. They are kept, so that OpenClaw finds them again. */
+const KEPT_FIELDS: readonly string[] = [
+  "elevatedLevel",
+  "ttsAuto",
+  "authProfileOverride",
+  "execHost",
+  "execSecurity",
+  "execAsk",
+  "execNode",
+] satisfies PatchableField[];
+
+/** Sentences about settings in the patch that change nothing here. */
+export function patchNotes(patch: SessionPatch): string[] {
+  return Object.keys(patch)
+    .filter((field) => KEPT_FIELDS.includes(field))
+    .map((field) => `${field} is kept for OpenClaw and has no effect in Holdfast.`);
+}
+
 type PatchableField = (typeof PATCHABLE_FIELDS)[number];
 
 /** `null` removes a field. */

@@ -159,6 +159,8 @@ export interface TurnRequest {
   /** Aborted by `/stop`, by an interrupting message, or at the end of the grace period. */
   signal: AbortSignal;
   emit: (event: TurnEvent) => void;
+  /** Sends a message to the chat while the turn runs; the same name twice is the same message. Optional. */
+  tell?: ((name: string, text: string) => Promise<void>) | undefined;
 }
 
 export interface TurnResult {
