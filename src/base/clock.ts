@@ -26,6 +26,17 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
 
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+/** Formats times for a model, to the minute: `Wed 2026-11-18 01:50 UTC`. Finding the zone's name takes a moment. */
+export function createMinuteFormat(): (at: number) => string {
+  const zones = new Intl.DateTimeFormat("en-US", { timeZoneName: "short" });
+  return (at) => {
+    const zone = zones.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "local time";
+    return `${DAYS[new Date(at).getDay()]} ${localTime(at).slice(0, 16)} ${zone}`;
+  };
+}
+
 /** For file names: ISO 8601 without colons, which some systems refuse. */
 export function fileStamp(at: number): string {
   return new Date(at).toISOString().replaceAll(":", "-");

@@ -19,13 +19,14 @@ import { normalizeAgentId } from "../keys/names.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
-import type { AgentPool, AgentParts, AgentTasks } from "../turn/pipeline.ts";
+import type { AgentPool, AgentParts, AgentTasks, Pipeline } from "../turn/pipeline.ts";
 import { TASK_KEYS, type TaskDesk } from "../tasks/task.ts";
 import type { MessengerOptions } from "../tasks/task-messenger.ts";
 import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 import { lazy, lazyMap, createKeyedMutex } from "../base/async.ts";
 import { closestMatch } from "../base/text.ts";
 import type { SearchMemory } from "../engine/tools/workspace-tools.ts";
+import type { SessionToolsOptions } from "../engine/tools/session-tools.ts";
 
 export interface OpenAgentsOptions {
   home: string;
@@ -36,6 +37,10 @@ export interface OpenAgentsOptions {
   /** `thread` keeps disk waits off the event loop of a long-running process. */
   execution: "inline" | "thread";
   claude(agentId: string): ClaudeSide;
+  /** The channels of an agent with their states. */
+  describeChannels(agentId: string): string[];
+  /** For messages between sessions of an agent. */
+  admit: Pipeline["admit"];
   /** How tasks reach their conversations. Undefined: this process cannot run tasks. */
   messages?: TaskMessages | undefined;
 }
@@ -136,6 +141,7 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
     engine,
     transcripts,
     describeWorkspace: async () => await description.describe(),
+    describeChannels: () => context.describeChannels(agentId),
     ...continuity.parts,
     tasks,
   };
@@ -233,14 +239,15 @@ async function openEngine(
 async function openTools(
   agent: AgentHandle,
   claude: ClaudeSide,
-  { openIndex, messages }: PoolContext,
+  context: PoolContext,
   tasks: AgentTasks,
 ): Promise<ToolTable> {
+  const { openIndex } = context;
   const { createWorkspaceTools } = await import("../engine/tools/workspace-tools.ts");
   return createWorkspaceTools({
     workspace: agent.workspace,
     searchMemory: createMemorySearcher(agent, openIndex),
-    spawnTask: messages === undefined ? undefined : tasks.spawn,
+    sessions: await openSessionTools(agent, claude, context, tasks),
     listSessions: async ({ limit }) => {
       const [{ toListRow }, { discoverShown }] = await Promise.all([
         import("../mcp/model-text.ts"),
@@ -250,6 +257,29 @@ async function openTools(
       return { ...found, sessions: found.sessions.slice(0, limit).map(toListRow) };
     },
   });
+}
+
+async function openSessionTools(
+  agent: AgentHandle,
+  claude: ClaudeSide,
+  { config, admit, messages }: PoolContext,
+  tasks: AgentTasks,
+): Promise<SessionToolsOptions> {
+  const { createSessionDesk } = await import("../turn/session-desk.ts");
+  const canSpawn = messages !== undefined;
+  const describeProject = async (conversation: string, name: string | undefined): Promise<string> => {
+    const [{ allowedRepo }, { renderProjectStatus }, { visibleTo }] = await Promise.all([
+      import("../tasks/limits.ts"),
+      import("../claude/project-status.ts"),
+      import("../tasks/task-desk.ts"),
+    ]);
+    const repo = await allowedRepo(name, { agent, repos: claude.config.repos });
+    return renderProjectStatus(await claude.status(repo, { mayShow: visibleTo(conversation) }));
+  };
+  return {
+    desk: createSessionDesk({ agent, config, admit, canSpawn, describeProject }),
+    spawnTask: canSpawn ? tasks.spawn : undefined,
+  };
 }
 
 /** How long a search may wait for the update of the index. The next search continues the update. */

@@ -19,6 +19,7 @@ import { type OpenChannelsOptions, createChannelPool } from "./channels.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
 import { openClaudeSide } from "./claude.ts";
 import { createLiveSearch } from "./live-search.ts";
+import { createOutageWatch } from "./outages.ts";
 import { foldersWithin, sweepFolder } from "../base/files.ts";
 import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 
@@ -51,6 +52,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     { compactNow },
     contracts,
     { startHeartbeats },
+    { startSubagentReports },
   ] = await Promise.all([
     import("../turn/create-pipeline.ts"),
     import("../turn/run/run-turn.ts"),
@@ -59,6 +61,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     import("../turn/run/compact.ts"),
     import("../turn/pipeline.ts"),
     import("../turn/heartbeat.ts"),
+    import("../turn/subagents.ts"),
   ]);
   const sides = new Map<string, ClaudeSide>();
   const claude = (agentId: string): ClaudeSide => {
@@ -80,6 +83,12 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     config,
     execution,
     claude,
+    describeChannels: (agentId) =>
+      channels
+        .accounts()
+        .filter((account) => account.agentId === agentId && account.channel.name !== "web")
+        .map(({ channel, status }) => `${channel.name} ${status.state}`),
+    admit: async (message) => await pipeline.admit(message),
     messages: options.channels ? messages : undefined,
   });
   const channels = createChannelPool({
@@ -88,7 +97,18 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     extraChannels: options.extraChannels,
     requireAgent: async (agentId) => await requireAgent(agents, normalizeAgentId(agentId)),
     makeWhatsAppSocket: options.makeWhatsAppSocket,
-    onStatus: (channel, accountId, status) => events.emit({ type: "channel.status", channel, accountId, status }),
+    onStatus: (channel, accountId, status) => {
+      events.emit({ type: "channel.status", channel, accountId, status });
+      noteOutage(channel, accountId, status);
+    },
+  });
+  const noteOutage = createOutageWatch(clock, (name, accountId, text) => {
+    const agentId = channels.find(name, accountId)?.agentId ?? config.defaultAgent;
+    const tell = async (): Promise<void> => {
+      const { agent } = await agents.open(agentId);
+      await agent.store.systemEvents.enqueueSystemEvent(buildAgentMainSessionKey(agent), text);
+    };
+    tell().catch((error: unknown) => logger.warn("could not tell an agent about its channel", { agentId, error }));
   });
   const commands = createChatCommands({ compact: compactNow });
   const pipeline = createPipeline({ config, agents, channels, events, clock, logger, runTurn, commands });
@@ -98,7 +118,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     return await draftReplies({ ...request, capabilities });
   };
   const closing = new AbortController();
-  let heartbeats: { stop(): void } | undefined;
+  const started: { stop(): void }[] = [];
   const search = createLiveSearch({ ...common, config });
 
   return {
@@ -128,7 +148,10 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     },
     start: async () => {
       await pipeline.start();
-      if (options.channels) heartbeats = startHeartbeats({ config, agents, pipeline, clock, logger });
+      if (options.channels) {
+        const common = { agents, pipeline, clock, logger };
+        started.push(startHeartbeats({ ...common, config }), startSubagentReports(common));
+      }
       await continueTasks(agents.opened(), logger);
       void afterStart(agents.opened(), logger);
       if (execution === "thread") search.start();
@@ -136,7 +159,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     },
     close: async () => {
       // Channels stay open until the last replies are sent. Messages that arrive meanwhile stay in the inbox.
-      heartbeats?.stop();
+      for (const part of started) part.stop();
       await Promise.all(agents.opened().map(async ({ tasks }) => await tasks?.stop()));
       await pipeline.drain();
       await channels.stop();

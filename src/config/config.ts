@@ -29,6 +29,7 @@ const DEFAULTS = {
     drainSeconds: 30,
     keepFinishedDays: 30,
     queue: { mode: "followup", debounceMs: 1000, cap: 20, drop: "summarize" },
+    subagents: { maxDepth: 2, maxActive: 5 },
   },
   groups: { activation: "mention", mentionPatterns: [], historyLimit: 50 },
   memory: { flush: true, flushTimeoutSeconds: 60 },

@@ -175,6 +175,10 @@ export const turnsSchema = z.strictObject({
       "What is dropped beyond that: old, new, or old with a summary for the agent. Default: summarize.",
     ),
   }),
+  subagents: section("Sessions that an agent starts for itself with sessions_spawn.", {
+    maxDepth: field(z.int().min(0).max(10), "How deep subagents may start others; 0: none at all. Default: 2."),
+    maxActive: field(z.int().min(1).max(100), "How many of one agent may work at the same time. Default: 5."),
+  }),
 });
 
 export const groupsSchema = z.strictObject({

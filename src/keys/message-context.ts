@@ -56,6 +56,17 @@ export interface MessageContext {
   CommandAuthorized?: boolean | undefined;
   /** The clock started this turn; no person wrote it. */
   IsHeartbeat?: boolean | undefined;
+  /** Another session of the agent started this one with this message. */
+  Spawn?: SpawnContext | undefined;
+  /** The session that spawned this one gets the answer. */
+  ReportDue?: boolean | undefined;
+}
+
+export interface SpawnContext {
+  /** Key of the session that asked. */
+  by: string;
+  title: string;
+  model?: { provider: string; model: string } | undefined;
 }
 
 export type ChatType = "direct" | "group" | "channel";

@@ -80,6 +80,15 @@ export function metaPatch(
   return { ...common, ...defined({ groupId: group.id, subject, groupChannel, space, displayName }) };
 }
 
+/** The lineage of a subagent, from the message that started it or that it has to report about. */
+export function spawnPatch({ Spawn: spawn, ReportDue }: MessageContext): Partial<SessionEntry> {
+  const due = ReportDue === true ? { reportDue: true } : {};
+  if (spawn === undefined) return due;
+  const { by: spawnedBy, title: displayName, model } = spawn;
+  const chosen = model === undefined ? {} : { providerOverride: model.provider, modelOverride: model.model };
+  return { ...due, spawnedBy, displayName, ...chosen };
+}
+
 function originPatch(ctx: MessageContext, known: SessionOrigin | undefined): SessionOrigin | undefined {
   const seen: SessionOrigin = defined({
     label: text(ctx.ConversationLabel ?? ctx.GroupSubject ?? ctx.SenderName),

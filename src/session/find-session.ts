@@ -1,11 +1,11 @@
 /**
  * Finds a session by key, label, session id or unique id prefix. Keys win over labels: anybody in a chat can set
- * a label, and it must not hide another session. Also checks which sessions a subagent may access.
+ * a label, and it must not hide another session. Also checks which sessions a session may access.
  */
 import { HoldfastError } from "../base/errors.ts";
 import { closestMatch } from "../base/text.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
-import { isSubagentSessionKey } from "../keys/session-key.ts";
+import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { Window } from "../store/store.ts";
 import type { AgentHandle, FoundSession } from "./agent-handle.ts";
 
@@ -83,10 +83,11 @@ export async function assertMayAccessSession(agent: AgentHandle, requester: stri
   // Throws for keys of other agents.
   await agent.store.get(from);
   await agent.store.get(to);
-  // A person's session may access all sessions of the agent; a subagent only itself and its descendants.
-  if (from === to || !isSubagentSessionKey(from) || (await isDescendant(agent, to, from))) return;
+  // Other people talk in the other sessions, so only the owner's main session may access all of them.
+  const isMain = from === buildAgentMainSessionKey(agent);
+  if (from === to || isMain || (await isDescendant(agent, to, from))) return;
   throw new HoldfastError("forbidden", "session-not-owned", `Session ${from} may not access ${to}`, {
-    hint: "A subagent may access only itself and the sessions that it spawned.",
+    hint: "A session may access itself and the sessions that it spawned; the main session may access all.",
     data: { requester: from, target: to },
   });
 }

@@ -13,7 +13,7 @@ import type { MessageContext } from "../keys/message-context.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { WindowReason } from "../store/store.ts";
 import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
-import { mergeSessionEntry, inboundRoutePatch, metaPatch } from "./entry.ts";
+import { mergeSessionEntry, inboundRoutePatch, metaPatch, spawnPatch } from "./entry.ts";
 import { type ResetTrigger, detectResetTrigger, resetWordOf } from "./reset-trigger.ts";
 import { ensureTranscript, openWindow } from "./window.ts";
 import { endsConversation, isOwnWindow, whyNewWindow } from "./freshness.ts";
@@ -161,7 +161,11 @@ function withMessage(message: InboundMessage, before: SessionEntry): SessionEntr
     const lastInteractionAt = entry.lastInteractionAt ?? entry.updatedAt;
     return mergeSessionEntry(entry, { lastInteractionAt }, now);
   }
-  const patch = { ...metaPatch(ctx, message.groupResolution, sessionKey, entry), ...inboundRoutePatch(ctx, entry) };
+  const patch = {
+    ...metaPatch(ctx, message.groupResolution, sessionKey, entry),
+    ...inboundRoutePatch(ctx, entry),
+    ...spawnPatch(ctx),
+  };
   return mergeSessionEntry(entry, { ...patch, lastInteractionAt: now }, now);
 }
 

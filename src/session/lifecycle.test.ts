@@ -257,14 +257,24 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(await agent.store.get(sessionKey)).toMatchObject({ deliveryContext: { ...flat, threadId: 8 } });
   });
 
-  it("lets a subagent access only sessions that it spawned", async () => {
+  it("lets a session access only itself and what it spawned, and the main session all", async () => {
     await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
+    const other = "agent:main:telegram:dm:2";
+    await start(fixture, other, "b");
     await spawn(fixture, "agent:main:subagent:a", KEY);
     await spawn(fixture, "agent:main:subagent:b", "agent:main:subagent:a");
     await assertMayAccessSession(agent, "agent:main:subagent:a", "agent:main:subagent:b");
     await assertMayAccessSession(agent, KEY, "agent:main:subagent:b");
+    await assertMayAccessSession(agent, "main", other);
+    await assertMayAccessSession(agent, "agent:main:main", "agent:main:subagent:b");
+    for (const target of [other, "main", "agent:main:telegram:dm:9"]) {
+      const sideways = assertMayAccessSession(agent, KEY, target);
+      await expect(sideways).rejects.toMatchObject({ code: "session-not-owned" });
+    }
+    const foreignChild = assertMayAccessSession(agent, other, "agent:main:subagent:b");
+    await expect(foreignChild).rejects.toMatchObject({ code: "session-not-owned" });
     const upwards = assertMayAccessSession(agent, "agent:main:subagent:a", KEY);
     await expect(upwards).rejects.toMatchObject({ code: "session-not-owned" });
     const abroad = assertMayAccessSession(agent, KEY, "agent:other:main");

@@ -35,6 +35,24 @@ const PATCHABLE_FIELDS = [
   "handoff",
 ] as const satisfies readonly (keyof SessionEntry)[];
 
+/** Settings of OpenClaw features that Holdfast does not have. They are kept, so that OpenClaw finds them again. */
+const KEPT_FIELDS: readonly string[] = [
+  "elevatedLevel",
+  "ttsAuto",
+  "authProfileOverride",
+  "execHost",
+  "execSecurity",
+  "execAsk",
+  "execNode",
+] satisfies PatchableField[];
+
+/** Sentences about settings in the patch that change nothing here. */
+export function patchNotes(patch: SessionPatch): string[] {
+  return Object.keys(patch)
+    .filter((field) => KEPT_FIELDS.includes(field))
+    .map((field) => `${field} is kept for OpenClaw and has no effect in Holdfast.`);
+}
+
 type PatchableField = (typeof PATCHABLE_FIELDS)[number];
 
 /** `null` removes a field. */
@@ -51,17 +69,29 @@ export async function patchSession(
   options: { expectedSessionId?: string | undefined; lease?: Lease | undefined } = {},
 ): Promise<SessionEntry> {
   const checked = checkPatch(patch);
+  let before: SessionEntry | undefined;
   const updated = await agent.store.update(
     key,
     (entry) => {
       if (entry === undefined) return undefined;
       assertExpected(key, entry, options.expectedSessionId);
+      before = entry;
       return applyPatch(entry, checked, agent.clock.now());
     },
     { lease: options.lease },
   );
   if (updated === undefined) throw sessionNotFound(key);
+  if (before !== undefined) await tellModel(agent, key, before, updated);
   return updated;
+}
+
+/** The agent may otherwise be surprised by what it said as another model. */
+async function tellModel(agent: AgentHandle, key: string, before: SessionEntry, after: SessionEntry): Promise<void> {
+  const { providerOverride, modelOverride } = after;
+  if (before.modelOverride === modelOverride && before.providerOverride === providerOverride) return;
+  const name = [providerOverride, modelOverride].filter((part) => part !== undefined).join("/");
+  const text = name === "" ? "The model was switched back to the default." : `The model was switched to ${name}.`;
+  await agent.store.systemEvents.enqueueSystemEvent(key, text);
 }
 
 function checkPatch(patch: SessionPatch): SessionPatch {
@@ -87,6 +117,8 @@ function applyPatch(entry: SessionEntry, patch: SessionPatch, now: number): Sess
   const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
   const next: SessionEntry = { ...entry, ...Object.fromEntries(changes), updatedAt: now };
   for (const [field, value] of changes) if (value === null) delete next[field as PatchableField];
+  // The next turn tells the agent.
+  if (next.groupActivation !== entry.groupActivation) next.groupActivationNeedsSystemIntro = true;
   return next;
 }
 

@@ -103,6 +103,8 @@ const FIELD_SCHEMAS = {
   /** The last transcript entry at the end of the last turn. If it is missing later, data was lost. */
   transcriptEnd: transcriptEnd.optional(),
   spawnedBy: name.optional(),
+  /** A subagent has work whose result its parent does not have yet. */
+  reportDue: flag.optional(),
   task: task.optional(),
 
   // Sessions of other programs in which this one continues

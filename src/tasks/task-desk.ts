@@ -343,7 +343,8 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
   };
 }
 
-function visibleTo(conversation: string): (session: DiscoveredSession) => boolean {
+/** Work of other conversations is not shown. */
+export function visibleTo(conversation: string): (session: DiscoveredSession) => boolean {
   return (session) => session.conversation === undefined || session.conversation === conversation;
 }
 

@@ -134,6 +134,8 @@ export interface UserMessage {
   role: "user";
   content: MessageContent;
   attachments?: Attachment[] | undefined;
+  /** When the person sent it (ms), if it waited for a minute or more. */
+  sentAt?: number | undefined;
   /** Milliseconds since the epoch, as in every message. */
   timestamp: number;
 }

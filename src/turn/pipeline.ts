@@ -22,7 +22,7 @@ import type { Window } from "../store/store.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { ReplyPayload, ReplyToMode } from "./reply/payloads.ts";
 import type { ModelSelection } from "../session/model-choice.ts";
-import type { SpawnTask } from "../engine/tools/workspace-tools.ts";
+import type { SpawnTask } from "../engine/tools/session-tools.ts";
 import type { TaskDesk } from "../tasks/task.ts";
 import type { InboxItem } from "../store/queues.ts";
 import type { Mutate } from "../store/session-entry.ts";
@@ -117,6 +117,8 @@ export interface AgentParts {
   transcripts?: ParkedTranscripts | undefined;
   /** The system prompt from the bootstrap files and skills of the workspace, as they are now. */
   describeWorkspace(): Promise<WorkspacePrompt>;
+  /** The agent's channels with their states, such as `telegram connected`. Optional. */
+  describeChannels?(): string[];
   handoff?: Handoff | undefined;
   /** Deletes the hand-offs of a deleted session, even when hand-off is turned off. Optional. */
   forgetDeleted?(windows: readonly Window[]): Promise<void>;
@@ -160,6 +162,8 @@ export interface TurnRequest {
   /** Aborted by `/stop`, by an interrupting message, or at the end of the grace period. */
   signal: AbortSignal;
   emit: (event: TurnEvent) => void;
+  /** Sends a message to the chat while the turn runs; the same name twice is the same message. Optional. */
+  tell?: ((name: string, text: string) => Promise<void>) | undefined;
 }
 
 export interface TurnResult {

@@ -67,6 +67,7 @@ it("a model sees a picture, also in later turns, and the transcript only names i
   for (const { body } of model.requests) {
     const [first] = body["messages"] as { content: unknown[] }[];
     expect(first?.content).toEqual([
+      expect.objectContaining({ type: "text", text: expect.stringMatching(/^\[\w{3} \d{4}-/) as string }),
       expect.objectContaining({ type: "text", text: expect.stringContaining("[media attached: ") as string }),
       expect.objectContaining(shown),
     ]);

@@ -20,7 +20,7 @@ describe("a channel that does not connect", () => {
     telegram.fail("getMe", "hang-up", SERVER_ERROR, SERVER_ERROR, SERVER_ERROR);
     telegram.say("I was here before you");
     await home.start({ connected: false });
-    expect(await asksTheAgent(home, "anybody there?")).toContain("window: anybody there?");
+    expect(await asksTheAgent(home, "anybody there?")).toContain("anybody there?");
     await home.hears(ADA.id, "I was here before you");
     expect(home.statuses).toContain("telegram retrying");
   });
@@ -30,7 +30,7 @@ describe("a channel that does not connect", () => {
     home.telegram.fail("getMe", UNAUTHORIZED);
     await home.start({ connected: false });
     await until(() => home.statuses.includes("telegram failed"), "a report");
-    expect(await asksTheAgent(home, "anybody there?")).toContain("window: anybody there?");
+    expect(await asksTheAgent(home, "anybody there?")).toMatch(/Your channels: telegram failed\..*anybody there\?/);
     const status = JSON.stringify(await home.rpc("status", {}));
     expect(status).toContain("@BotFather");
     expect(status).not.toContain(home.telegram.token);

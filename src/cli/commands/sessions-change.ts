@@ -8,7 +8,7 @@ import { archiveSession, deleteSession, readManifests, restoreSession, reopenWin
 import { findSession } from "../../session/find-session.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { maintainSessions } from "../../session/maintenance.ts";
-import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
+import { type SessionPatch, changesProject, patchNotes, patchSession } from "../../session/patch.ts";
 import { resetSession } from "../../session/window.ts";
 import type { Lease } from "../../store/queues.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
@@ -39,8 +39,11 @@ export async function patch(
     const entry = changesProject(changes)
       ? await patchProject({ agent, setup, options }, key, changes)
       : await patchSession(agent, key, changes);
-    if (options.json === true) printJson({ ok: true, path: agent.store.path, key, entry });
-    else print(`${key}: ${Object.keys(changes).join(", ")} changed`);
+    const notes = patchNotes(changes);
+    if (options.json === true) {
+      printJson({ ok: true, path: agent.store.path, key, entry, notes: notes.length === 0 ? undefined : notes });
+    } else print(`${key}: ${Object.keys(changes).join(", ")} changed`);
+    for (const note of notes) talk(note);
   });
 }
 

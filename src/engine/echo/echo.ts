@@ -38,6 +38,7 @@ interface Echo {
   /** Replaces the echo. */
   said: string[];
   heard: string[];
+  thoughts: string[];
   tokens: number | undefined;
 }
 
@@ -84,6 +85,7 @@ function begin(options: EchoEngineOptions, turn: EngineTurn, signal: AbortSignal
     calls: 0,
     said: [],
     heard: [],
+    thoughts: [],
     tokens: undefined,
   };
 }
@@ -107,6 +109,9 @@ async function* obey(echo: Echo, line: string): AsyncGenerator<EngineEvent> {
     }
     case "say":
       echo.said.push(rest);
+      break;
+    case "think":
+      echo.thoughts.push(rest);
       break;
     case "notice":
       yield { type: "notice", text: rest };
@@ -189,7 +194,8 @@ async function* answer(echo: Echo, text: string, stopReason: "stop" | "aborted")
   const space = text.indexOf(" ") + 1;
   const pieces = [text.slice(0, space), text.slice(space)].filter((piece) => piece !== "");
   for (const piece of pieces) yield { type: "text", text: piece };
-  yield echoMessage(echo, [{ type: "text", text }], stopReason);
+  const thoughts = echo.thoughts.map((thinking) => ({ type: "thinking" as const, thinking }));
+  yield echoMessage(echo, [...thoughts, { type: "text", text }], stopReason);
   yield { type: "usage", usage: echoUsage(echo, text) };
 }
 

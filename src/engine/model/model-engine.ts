@@ -26,6 +26,7 @@ import {
   type PromptMessage,
   type ToolPart,
   hasImages,
+  createTimeLines,
   toPrompt,
   userMessage,
   withoutImages,
@@ -59,9 +60,10 @@ interface LoopParts {
 
 async function* runToolLoop(parts: LoopParts, turn: EngineTurn, signal: AbortSignal): AsyncGenerator<EngineEvent> {
   const { line, tools, steering } = parts;
+  const timeOf = createTimeLines();
   let prompt: PromptMessage[] = [
     ...(turn.system.trim() === "" ? [] : [{ role: "system" as const, content: turn.system.toWellFormed() }]),
-    ...toPrompt(turn.context, line.name, await loadAttachedImages(turn.context)),
+    ...toPrompt(turn.context, line.name, await loadAttachedImages(turn.context), timeOf),
   ];
   const attached = createAttachedFiles(turn.context);
   const reasoning = reasoningOptions(turn.thinking, line.access, prompt);
@@ -71,7 +73,8 @@ async function* runToolLoop(parts: LoopParts, turn: EngineTurn, signal: AbortSig
     const mayUseTools = step <= MAX_TOOL_STEPS;
     for (const message of steering.take()) {
       yield { type: "steered", ...message };
-      prompt.push(userMessage(message.text.toWellFormed()));
+      const steered = { role: "user" as const, content: message.text, timestamp: line.clock.now() };
+      prompt.push(...toPrompt([steered], line.name, undefined, timeOf));
     }
     if (!mayUseTools) {
       yield { type: "notice", text: LIMIT_NOTICE };

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
-import { INTERRUPTED_CALL, toPrompt, type PromptMessage } from "./to-prompt.ts";
+import { INTERRUPTED_CALL, createTimeLines, toPrompt, type PromptMessage } from "./to-prompt.ts";
 
 const TARGET = { provider: "anthropic", model: "claude-haiku-4-5" };
 const timestamp = 1;
@@ -143,3 +143,23 @@ function textsIn(entry: PromptMessage | undefined): string[] {
   if (entry === undefined || entry.role === "system" || entry.role === "tool") return [];
   return entry.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
+
+it("begins each message of a person with its time, the same in every later turn", () => {
+  const at = Date.parse("2026-11-18T01:50:30Z");
+  const said = (words: string, sentAt?: number): TranscriptMessage => {
+    return { role: "user", content: words, sentAt, timestamp: at };
+  };
+  const answered: TranscriptMessage = { role: "assistant", content: [{ type: "text", text: "yes" }], timestamp: at };
+  const first = toPrompt([said("one", at - 3_600_000)], TARGET, undefined, createTimeLines());
+  const later = [said("one", at - 3_600_000), answered, said("two"), { ...said("three"), timestamp: Number.NaN }];
+  const prompt = toPrompt(later, TARGET, undefined, createTimeLines());
+  expect(prompt[0]).toEqual(first[0]);
+  const texts = prompt.map(({ content }) => (content as { text?: string }[]).map((part) => part.text));
+  expect(texts).toEqual([
+    [expect.stringMatching(/^\[\w{3} 2026-11-1[78] \d\d:50 .+\]$/), "one"],
+    ["yes"],
+    [expect.stringMatching(/^\[\w{3} 2026-11-1[78] \d\d:50 .+\]$/), "two"],
+    ["three"],
+  ]);
+  expect(texts[0]?.[0]).not.toBe(texts[2]?.[0]);
+});

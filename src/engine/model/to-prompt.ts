@@ -4,6 +4,7 @@
  * exactly one result, call ids are valid for every provider, no message is empty, and the prompt starts and
  * ends with a user message.
  */
+import { createMinuteFormat } from "../../base/clock.ts";
 import { isRecord } from "../../base/json-record.ts";
 import type {
   AssistantMessage,
@@ -26,6 +27,7 @@ export function toPrompt(
   context: readonly TranscriptMessage[],
   target: ModelName,
   images: AttachedImages = NO_IMAGES,
+  timeOf?: (message: TranscriptMessage) => string | undefined,
 ): PromptMessage[] {
   const results = resultsOfCalls(context);
   const paired = new Set(results.values());
@@ -38,12 +40,28 @@ export function toPrompt(
     }
     if (message.role === "toolResult" && paired.has(message)) return [];
     const content = [...userParts(message), ...attachedParts(message, images)];
-    return content.length === 0 ? [] : [{ role: "user", content }];
+    const time = message.role === "user" ? timeOf?.(message) : undefined;
+    return content.length === 0 ? [] : [{ role: "user", content: [...textParts(time ?? ""), ...content] }];
   });
   if (prompt[0]?.role !== "user") prompt.unshift(userMessage("[The conversation begins before this point.]"));
   if (prompt.at(-1)?.role === "assistant") prompt.push(userMessage("[Your answer ended here. Continue.]"));
   return prompt;
 }
+
+/**
+ * The local time of each message, in front of it. It comes from the transcript, so a message reads the same in every
+ * later turn and the provider's cache holds; and only models see it.
+ */
+export function createTimeLines(): (message: TranscriptMessage) => string | undefined {
+  const format = createMinuteFormat();
+  return (message) => {
+    const at = (message.role === "user" ? message.sentAt : undefined) ?? message.timestamp;
+    return Number.isFinite(at) && Math.abs(at) < MAX_DATE ? `[${format(at)}]` : undefined;
+  };
+}
+
+/** Later instants are not dates. */
+const MAX_DATE = 8.64e15;
 
 export function hasImages({ role, content }: PromptMessage): boolean {
   return role === "user" && content.some(({ type }) => type === "file");

@@ -4,13 +4,15 @@ import type { JsonRecord } from "../../base/json-record.ts";
 import { type AgentTool, type ToolTable, toolSchema } from "./agent-tool.ts";
 import { createConfinedFiles, type ConfinedFiles, readText, shownName } from "./confined-files.ts";
 import { createSearchFiles } from "./search-files.ts";
+import { type SessionToolsOptions, createSessionTools } from "./session-tools.ts";
 import type { RecallResult } from "../../memory/search-results.ts";
 
 export interface WorkspaceToolsOptions {
   workspace: string;
   searchMemory?: SearchMemory | undefined;
   listSessions?: ListSessions | undefined;
-  spawnTask?: SpawnTask | undefined;
+  /** Tools over the agent's sessions. Default: none. */
+  sessions?: SessionToolsOptions | undefined;
   /** Time limit of a search. Default: 10 s. */
   searchDeadlineMs?: number | undefined;
 }
@@ -24,7 +26,7 @@ export function createWorkspaceTools(options: WorkspaceToolsOptions): ToolTable 
     createSearchFiles(options.workspace, options.searchDeadlineMs),
     ...(options.searchMemory === undefined ? [] : [createMemorySearch(options.searchMemory)]),
     ...(options.listSessions === undefined ? [] : [createSessionList(options.listSessions)]),
-    ...(options.spawnTask === undefined ? [] : [createSessionsSpawn(options.spawnTask)]),
+    ...(options.sessions === undefined ? [] : createSessionTools(options.sessions)),
   ];
   return new Map(tools.map((tool) => [tool.name, tool]));
 }
@@ -214,51 +216,4 @@ function createSessionList(listSessions: ListSessions): AgentTool {
       return JSON.stringify({ sessions: sessions.slice(0, MAX_LIMIT), total, activeCount }, undefined, 1);
     },
   };
-}
-
-/** Starts work in the background. Its messages go to the conversation that asked. */
-export type SpawnTask = (request: {
-  conversation: string;
-  origin: string;
-  text: string;
-  repo?: string | undefined;
-  label?: string | undefined;
-  model?: string | undefined;
-  budgetUsd?: number | undefined;
-  persistent?: boolean | undefined;
-}) => Promise<{ id: string; decision: string; status: string }>;
-
-function createSessionsSpawn(spawnTask: SpawnTask): AgentTool {
-  return {
-    name: "sessions_spawn",
-    description:
-      "Gives a task to Claude Code, which works on it in a repo in the background. Returns at once; the person sees " +
-      "progress, questions and the result in this conversation, and so do you. Describe the task completely: Claude " +
-      "Code does not know this conversation.",
-    inputSchema: toolSchema({
-      task: { type: "string", description: "What to do" },
-      "repo?": { type: "string", description: "Name or path of an allowed repo. Default: your workspace" },
-      "label?": { type: "string", description: "Name of a separate work stream in the repo" },
-      "model?": { type: "string", description: "Model for Claude Code. Default: as configured" },
-      "budgetUsd?": { type: "number", description: "Limit of the cost in US dollars" },
-      "persistent?": { type: "boolean", description: "Keep Claude Code running for follow-ups. Default: false" },
-    }),
-    run: async (input, { sessionKey, callId }) => {
-      const { id, decision, status } = await spawnTask({
-        conversation: sessionKey,
-        origin: callId,
-        text: String(input["task"]).trim(),
-        repo: optionalText(input["repo"]),
-        label: optionalText(input["label"]),
-        model: optionalText(input["model"]),
-        budgetUsd: typeof input["budgetUsd"] === "number" ? input["budgetUsd"] : undefined,
-        persistent: input["persistent"] === true,
-      });
-      return JSON.stringify({ status: "accepted", runId: id, decision, project: status }, undefined, 1);
-    },
-  };
-}
-
-function optionalText(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }

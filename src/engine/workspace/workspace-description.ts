@@ -20,6 +20,25 @@ export interface WorkspacePrompt {
   skills: { name: string; primaryEnv?: string | undefined }[];
   /** Rises when a skill changes. Stored in the entry's snapshot. */
   version: number;
+  /** What the prompt consists of, in OpenClaw's field names. The same for all sessions until a file changes. */
+  report?: PromptReport | undefined;
+}
+
+/** Sizes in characters. */
+export interface PromptReport extends Record<string, unknown> {
+  source: "run";
+  workspaceDir: string;
+  bootstrapMaxChars: number;
+  systemPrompt: { chars: number; projectContextChars: number; nonProjectContextChars: number };
+  injectedWorkspaceFiles: InjectedFile[];
+  skills: { promptChars: number; entries: { name: string }[] };
+}
+
+interface InjectedFile {
+  name: string;
+  rawChars: number;
+  injectedChars: number;
+  truncated: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -42,9 +61,24 @@ export function createWorkspaceDescription(options: { workspace: string; logger:
       const { stamps, present, settled, version } = stampsOf(workspace, memory, folders);
       const skills = await readSkills(files, folders, logger);
       const bootstrap = await describeBootstrapFiles(files, logger);
-      const parts = [introduction(workspace), bootstrap, describeMemory(memory, present), describeSkills(skills)];
+      const skillsPart = describeSkills(skills);
+      const parts = [introduction(workspace), bootstrap.text, describeMemory(memory, present), skillsPart];
+      const system = parts.filter((part) => part !== "").join("\n\n");
+      const projectContextChars = bootstrap.text.length;
       const prompt: WorkspacePrompt = {
-        system: parts.filter((part) => part !== "").join("\n\n"),
+        system,
+        report: {
+          source: "run",
+          workspaceDir: workspace,
+          bootstrapMaxChars: MAX_FILE_CHARACTERS,
+          systemPrompt: {
+            chars: system.length,
+            projectContextChars,
+            nonProjectContextChars: system.length - projectContextChars,
+          },
+          injectedWorkspaceFiles: bootstrap.files,
+          skills: { promptChars: skillsPart.length, entries: skills.map(({ name }) => ({ name })) },
+        },
         skills: skills.map(({ name, primaryEnv }) => ({ name, primaryEnv })),
         version,
       };
@@ -146,8 +180,9 @@ const MAX_FILE_CHARACTERS = 20_000;
 const MAX_TOTAL_CHARACTERS = 80_000;
 
 /** Skips missing and empty files. Logs and skips unreadable ones. */
-async function describeBootstrapFiles(files: ConfinedFiles, logger: Logger): Promise<string> {
+async function describeBootstrapFiles(files: ConfinedFiles, logger: Logger) {
   const parts: string[] = [];
+  const injected: InjectedFile[] = [];
   let left = MAX_TOTAL_CHARACTERS;
   for (const name of BOOTSTRAP_FILES) {
     const text = await textOf(files, name, logger);
@@ -155,8 +190,9 @@ async function describeBootstrapFiles(files: ConfinedFiles, logger: Logger): Pro
     const shown = cut(text, name, Math.min(MAX_FILE_CHARACTERS, left));
     left = Math.max(0, left - shown.length);
     parts.push(delimited(name, shown));
+    injected.push({ name, rawChars: text.length, injectedChars: shown.length, truncated: shown !== text });
   }
-  return parts.join("\n\n");
+  return { text: parts.join("\n\n"), files: injected };
 }
 
 async function textOf(files: ConfinedFiles, name: string, logger: Logger): Promise<string> {

@@ -166,7 +166,13 @@ export const sessionMethods = {
       queueCap: z.int().min(1).max(10_000).nullable().optional(),
       queueDrop: z.enum(QUEUE_DROPS).nullable().optional(),
     }),
-    result: z.object({ ok: z.literal(true), path: z.string(), key: z.string(), entry: sessionEntry }),
+    result: z.object({
+      ok: z.literal(true),
+      path: z.string(),
+      key: z.string(),
+      entry: sessionEntry,
+      notes: z.array(z.string()).describe("Settings that are kept without effect.").optional(),
+    }),
   },
   "sessions.reset": {
     summary: "Saves memory, closes the window and opens the next, like `/new`.",

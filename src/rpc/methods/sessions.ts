@@ -11,7 +11,7 @@ import {
 } from "../../session/agent-handle.ts";
 import { deleteSession } from "../../session/archive.ts";
 import { withSessionLease } from "../../session/lease.ts";
-import { patchSession } from "../../session/patch.ts";
+import { patchNotes, patchSession } from "../../session/patch.ts";
 import { deriveSessionTitle } from "../../session/title.ts";
 import { sessionNotFound } from "../../session/window.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
@@ -65,7 +65,8 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     const { agent, key } = await openTarget(parts, { key: named, agentId });
     const entry = await patchSession(agent, key, patch, { expectedSessionId });
     emitChange(parts, agent.agentId, key);
-    return { ok: true, path: agent.store.path, key, entry };
+    const notes = patchNotes(patch);
+    return { ok: true, path: agent.store.path, key, entry, notes: notes.length === 0 ? undefined : notes };
   },
 
   "sessions.reset": async (params, { parts }) => {

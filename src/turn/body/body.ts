@@ -11,6 +11,7 @@ import { type MessageContext, normalizeChatType } from "../../keys/message-conte
 import { type ResetWord, detectResetTrigger, resetWordOf } from "../../session/reset-trigger.ts";
 import type { Attachment } from "../../transcript/entries.ts";
 import type { TurnRequest, TurnResult } from "../pipeline.ts";
+import { introductions } from "./introduction.ts";
 import { compileMentionPatterns, literalPattern, stripMentions } from "./inbound.ts";
 import { disarmStructure, OTHER_LINE_BREAKS, printableLine, printable } from "../../base/text.ts";
 
@@ -24,9 +25,16 @@ export async function buildTurnBody(turn: TurnRequest & Pick<TurnResult, "sessio
   const claim = { id: turnId, epoch: held.lease.epoch };
   const { events, dropped } = await parts.agent.store.systemEvents.drainSystemEvents(sessionKey, claim);
   const history = isGroup ? await parts.agent.store.history.take(sessionKey, claim) : [];
+  const people = [...history.map(({ sender }) => sender), ...messages.flatMap((ctx) => senderLabel(ctx) ?? [])];
+  const at = parts.agent.clock.now();
+  const told = [...events, ...introductions(turn, people).map((text) => ({ at, text }))];
   const mentionPatterns = isGroup ? compileMentionPatterns(parts.config.groups.mentionPatterns) : [];
-  const bodies = messages.map((ctx, at) =>
-    buildInboundBody({ ctx, mentionPatterns, ...(at === 0 ? { history, events, droppedEvents: dropped } : {}) }),
+  const bodies = messages.map((ctx, index) =>
+    buildInboundBody({
+      ctx,
+      mentionPatterns,
+      ...(index === 0 ? { history, events: told, droppedEvents: dropped } : {}),
+    }),
   );
   const attachments = messages.flatMap(attachmentsOfMessage);
   return {

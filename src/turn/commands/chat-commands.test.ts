@@ -43,7 +43,7 @@ describe("finding a command", () => {
   it("has what the specification lists, each name once", () => {
     const names = commands.all.map(({ name }) => name);
     expect(names.toSorted()).toEqual(
-      "activation back cc compact handoff help label model project queue resume send status stop think verbose whoami windows".split(
+      "activation back cc compact handoff help label model project queue reasoning resume send status stop think usage verbose whoami windows".split(
         " ",
       ),
     );

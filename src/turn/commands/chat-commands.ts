@@ -16,7 +16,15 @@ import {
   counted,
   shortCount,
 } from "./command.ts";
-import { thinkCommand, verboseCommand, queueCommand, activationCommand, sendCommand } from "./setting-commands.ts";
+import {
+  activationCommand,
+  queueCommand,
+  reasoningCommand,
+  sendCommand,
+  thinkCommand,
+  usageCommand,
+  verboseCommand,
+} from "./setting-commands.ts";
 import { backCommand, resumeCommand, windowsCommand } from "./window-commands.ts";
 import { handoffCommand, projectCommand } from "./handoff-commands.ts";
 import { ccCommand } from "./task-commands.ts";
@@ -34,6 +42,8 @@ export function createChatCommands({ compact }: { compact: CompactNow }): ChatCo
     modelCommand,
     thinkCommand,
     verboseCommand,
+    reasoningCommand,
+    usageCommand,
     sendCommand,
     activationCommand,
     queueCommand,

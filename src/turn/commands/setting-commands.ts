@@ -1,4 +1,4 @@
-/** Commands that show or change one setting of the session: /think, /verbose, /send, /activation, /queue. */
+/** Commands that show or change one setting of the session: /think, /verbose, /usage, /send, /activation, /queue … */
 import { QUEUE_DROPS, QUEUE_MODES } from "../../config/choices.ts";
 import type { QueueConfig } from "../../config/config.ts";
 import { isGroupMessage } from "../../keys/group.ts";
@@ -75,6 +75,25 @@ export const verboseCommand = settingCommand({
 export function verboseOf(entry: SessionEntry | undefined): string {
   return shown(entry?.verboseLevel ?? "off", 20);
 }
+
+export const reasoningCommand = settingCommand({
+  name: "reasoning",
+  summary: "whether to show the model's thinking before an answer",
+  words: { on: { reasoningLevel: "on" }, off: { reasoningLevel: "off" } },
+  describe: (_request, entry) => `Reasoning: ${shown(entry?.reasoningLevel ?? "off", 20)}.`,
+});
+
+export const usageCommand = settingCommand({
+  name: "usage",
+  summary: "whether answers end with their tokens; full: also cost and model",
+  words: {
+    on: { responseUsage: "on" },
+    tokens: { responseUsage: "tokens" },
+    full: { responseUsage: "full" },
+    off: { responseUsage: "off" },
+  },
+  describe: (_request, entry) => `Usage line: ${entry?.responseUsage ?? "off"}.`,
+});
 
 export const sendCommand = settingCommand({
   name: "send",

@@ -74,6 +74,8 @@ function settingRows(request: CommandRequest, entry: SessionEntry | undefined): 
   return [
     ["thinking", thinkingOf(entry)],
     ["verbose", verboseOf(entry)],
+    ...optional("reasoning", entry?.reasoningLevel),
+    ...optional("usage", entry?.responseUsage),
     ["send", sendingOf(request, entry)],
     ...(isGroup(request, entry) ? [["activation", activationOf(request, entry)] satisfies Row] : []),
   ];

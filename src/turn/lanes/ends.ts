@@ -21,6 +21,7 @@ export async function draftsOf(
   lane: LaneContext,
   items: readonly WaitingItem[],
   { payloads }: Pick<StepResult, "payloads">,
+  turnId = turnIdOfItems(lane, items),
 ): Promise<OutboxDraft[]> {
   const answered = items.at(-1);
   if (answered === undefined || !answered.deliver || payloads.length === 0) return [];
@@ -33,7 +34,7 @@ export async function draftsOf(
       return [];
     }
     const capabilities = pipeline.channels.find(target.channel, target.accountId)?.channel.capabilities ?? PLAIN_TEXT;
-    return await draftReplies({ payloads, turnId: turnIdOfItems(lane, items), target, capabilities, workspace });
+    return await draftReplies({ payloads, turnId, target, capabilities, workspace });
   } catch (error) {
     pipeline.logger.error("Could not prepare a reply for its channel", { key, error });
     return [];

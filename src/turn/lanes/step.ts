@@ -106,6 +106,12 @@ function turnRequest(lane: LaneContext, running: RunningStep, head: WaitingItem,
     replyToMode: pipeline.channels.find(channel, accountId)?.replyTo,
     signal: AbortSignal.any([abort.signal, held.signal]),
     emit: (event) => pipeline.events.emit(event),
+    tell: last.deliver
+      ? async (name, text) => {
+          const drafts = await draftsOf(lane, items, { payloads: [{ text }] }, `${turnIdOfItems(lane, items)}:${name}`);
+          await parts.agent.store.outbox.enqueue(lane.key, drafts, { lease: held.lease });
+        }
+      : undefined,
   };
 }
 

@@ -15,7 +15,8 @@ import { type CompactOutcome, canCompact, compactWindow, findWindowCut, isContex
 import { flushMemory, flushWords, memoryFlushMargins, shouldRunMemoryFlush } from "./flush-memory.ts";
 import { offerInTurn } from "./hooks-and-handoff.ts";
 import { type EngineRunResult, runInSession } from "./run-engine.ts";
-import { settleTurn } from "./settle-turn.ts";
+import { maySend, settleTurn } from "./settle-turn.ts";
+import { MAX_TOOL_LINES, isVerbose, toolLine } from "../reply/levels.ts";
 import {
   type TurnRecord,
   type TurnWatch,
@@ -110,7 +111,23 @@ async function askOnce(turn: AnsweringTurn, entry: SessionEntry, context: Transc
     question: { kind, text, context, system: turn.workspace.prompt?.system ?? "" },
     timeLimit: { ms: seconds * 1000, error: () => turnTooSlow(seconds) },
     onCompaction: () => hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
+    onTool: toolTeller(turn, entry),
   });
+}
+
+/** Shows tools in the chat as they start. A line that cannot be sent must not fail the turn. */
+function toolTeller(turn: AnsweringTurn, entry: SessionEntry) {
+  const { tell, parts } = turn;
+  if (tell === undefined || !isVerbose(entry) || turn.isHeartbeat === true || !maySend(turn)) return undefined;
+  let lines = 0;
+  return async (tool: { id: string; name: string; input: unknown }): Promise<void> => {
+    lines += 1;
+    if (lines > MAX_TOOL_LINES) return;
+    const text = lines === MAX_TOOL_LINES ? "→ … more tools are not shown." : toolLine(tool);
+    await tell(`tool:${tool.id}`, text).catch((error: unknown) => {
+      parts.agent.logger.warn("a tool could not be shown in the chat", { key: turn.session.sessionKey, error });
+    });
+  };
 }
 
 /** Writes streamed text that was cut off, and the error, so that the transcript is complete. */

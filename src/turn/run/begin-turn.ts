@@ -3,6 +3,7 @@
  * All changes of the entry are in the one update of `initSessionState`. Before the session leaves a window,
  * its hand-off is captured and the agent saves its memory.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { entryForNewWindow } from "../../session/entry.ts";
@@ -95,7 +96,14 @@ async function readWorkspace({ parts }: TurnRequest): Promise<Workspace> {
 
 function withTurnState(entry: SessionEntry, workspace: WorkspacePrompt | undefined): SessionEntry {
   const skillsSnapshot = workspace === undefined ? undefined : newSnapshot(entry.skillsSnapshot, workspace);
-  return { ...entry, abortedLastRun: false, ...(skillsSnapshot === undefined ? {} : { skillsSnapshot }) };
+  const report = workspace?.report;
+  const isReported = report === undefined || isDeepStrictEqual(report, entry.systemPromptReport);
+  return {
+    ...entry,
+    abortedLastRun: false,
+    ...(skillsSnapshot === undefined ? {} : { skillsSnapshot }),
+    ...(isReported ? {} : { systemPromptReport: report }),
+  };
 }
 
 function newSnapshot(known: SkillsSnapshot | undefined, workspace: WorkspacePrompt): SkillsSnapshot | undefined {

@@ -33,6 +33,8 @@ export interface EngineRunRequest {
   onSession: (id: string) => Promise<void>;
   /** Called when the engine has shortened its conversation. Optional. */
   onCompaction?: (() => void) | undefined;
+  /** Called when the engine starts a tool. Optional. */
+  onTool?: ((tool: { id: string; name: string; input: unknown }) => Promise<void>) | undefined;
   /** How long the engine may take to end after an abort. Default: 5 s. */
   leaveAfterMs?: number | undefined;
 }
@@ -86,14 +88,14 @@ export async function runEngine(request: EngineRunRequest): Promise<EngineRunRes
 export interface SessionRun
   extends
     Pick<TurnRequest, "parts" | "held" | "signal">,
-    Pick<EngineRunRequest, "record" | "watch" | "timeLimit" | "onCompaction"> {
+    Pick<EngineRunRequest, "record" | "watch" | "timeLimit" | "onCompaction" | "onTool"> {
   sessionKey: string;
   entry: SessionEntry;
   question: Pick<EngineTurn, "kind" | "text" | "context" | "system">;
 }
 
 export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
-  const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction } = run;
+  const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction, onTool } = run;
   const { agent, config, engine } = parts;
   const { sessionId, sdkSessionId: engineSessionId, thinkingLevel: thinking } = entry;
   const { agentId, workspace } = agent;
@@ -112,6 +114,7 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
       if (id !== engineSessionId) await updateOwnEntry(window, () => ({ sdkSessionId: id }));
     },
     onCompaction,
+    onTool,
   });
 }
 
@@ -140,7 +143,8 @@ async function takeEvent(
       if (state.said > MAX_TEXT || state.fetched > MAX_FETCHED) stop.stop(answerTooLong());
       return;
     case "tool-start":
-      return watch.tool("start", event);
+      watch.tool("start", event);
+      return await request.onTool?.(event);
     case "tool-end":
       return watch.tool("end", event);
     case "usage":

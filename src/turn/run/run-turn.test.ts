@@ -145,7 +145,7 @@ describe("the body of a turn", () => {
       { ...group, Body: "one" },
       { ...bob, Body: "two", MediaPaths: ["media/a.jpg"], MediaTypes: ["image/jpeg"] },
     ]);
-    expect(engine.turns[0]?.text).toBe(
+    expect(engine.turns[0]?.text.replace(/^System: .*\n\n/, "")).toBe(
       "one\n[from: Ada (1)]\n\ntwo\n[media attached: media/a.jpg (image/jpeg)]\n[from: Bob (2)]",
     );
     const [question] = await home.messages();
@@ -161,7 +161,7 @@ describe("the body of a turn", () => {
     await home.say({ ...group, Body: "what did Bob say?" });
     await home.say({ ...group, Body: "and now?" });
     expect(engine.turns[0]?.text).toMatch(
-      /^System: \[.*\] Model switched\.\n\n\[Chat messages since[^]*Bob: lunch\?[^]*what did Bob say\?/,
+      /^System: \[.*\] Model switched\.\nSystem: \[.*\] This is a group.*\n\n\[Chat messages since[^]*Bob: lunch\?[^]*what did Bob say\?/,
     );
     expect(engine.turns[1]?.text).toBe("and now?\n[from: Ada (1)]");
   });

@@ -76,14 +76,20 @@ async function continueTurn(turn: Turn, trace: TurnTrace, text: string): Promise
   return await answerTurn({ ...turn, log, text, told: [], spare: undefined });
 }
 
+/** A message that waited longer keeps the time when it was sent. */
+const WAITED_MS = 60_000;
+
 /** Resolves to notices about the transcript itself: a part of it was lost. */
 async function writeMessage(
-  { parts, turnId, isHeartbeat }: TurnRequest,
+  { parts, turnId, isHeartbeat, messages }: TurnRequest,
   log: TranscriptLog,
   content: ContentBlock[],
   { said, attachments }: TurnBody,
 ): Promise<string[]> {
-  const message = { role: "user" as const, content, attachments, timestamp: parts.agent.clock.now() };
+  const timestamp = parts.agent.clock.now();
+  const sent = messages.at(-1)?.Timestamp ?? timestamp;
+  const sentAt = timestamp - sent >= WAITED_MS ? sent : undefined;
+  const message = { role: "user" as const, content, attachments, sentAt, timestamp };
   const marks = {
     said: said === contentText(content) ? undefined : said,
     heartbeat: isHeartbeat === true ? true : undefined,

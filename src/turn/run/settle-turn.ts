@@ -3,16 +3,19 @@
  * from the transcript's messages, so that a turn whose answer was complete before a crash ends the same way.
  */
 import { HoldfastError } from "../../base/errors.ts";
+import type { HoldfastConfig } from "../../config/config.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
 import type { TranscriptEnd } from "../../transcript/damage.ts";
 import type { TurnOutcome, TurnResult } from "../pipeline.ts";
+import { thinkingPayload, usageLine, withUsageLine } from "../reply/levels.ts";
 import { type ReplyPayload, buildReplyPayloads } from "../reply/payloads.ts";
 import type { Turn } from "./begin-turn.ts";
 import { type EngineMessage, type TurnWords, changeOwnEntry } from "./turn-record.ts";
 import { normalizeChatType } from "../../keys/message-context.ts";
 import { tokenFields } from "../../session/entry-updates.ts";
-import type { Mutate } from "../../store/session-entry.ts";
+import type { Mutate, SessionEntry } from "../../store/session-entry.ts";
+import { resolveContextWindow } from "../../models/model-info.ts";
 import { contentText } from "../../transcript/messages.ts";
 
 export interface TurnEnding {
@@ -66,12 +69,15 @@ async function hookNotices({ parts, itemId, emit, session, hooks }: Turn): Promi
   return texts.map((text) => ({ text }));
 }
 
-function entryChange({ parts, isHeartbeat, session }: Turn, ending: TurnEnding): Mutate {
-  const { agent } = parts;
+function entryChange({ parts, isHeartbeat, session, workspace }: Turn, ending: TurnEnding): Mutate {
+  const { agent, config } = parts;
   const { usage, estimate, compactions, end } = ending;
   const { sessionId } = session;
   return changeOwnEntry(agent, sessionId, ({ compactionCount = 0 }) => ({
-    ...(usage === undefined ? {} : { ...tokenFields(usage), model: usage.model, modelProvider: usage.provider }),
+    ...(usage === undefined ? {} : { ...tokenFields(usage), ...modelFields(usage, config) }),
+    ...(session.sessionEntry.groupActivationNeedsSystemIntro === true ? INTRODUCED : {}),
+    // Aborted or failed, an engine that was asked has seen it.
+    ...(workspace.prompt === undefined ? {} : { systemSent: true }),
     ...(estimate === undefined ? {} : { totalTokens: estimate }),
     ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
     ...(isHeartbeat === true ? {} : { lastInteractionAt: agent.clock.now() }),
@@ -80,8 +86,17 @@ function entryChange({ parts, isHeartbeat, session }: Turn, ending: TurnEnding):
   }));
 }
 
-function repliesOf(turn: Turn, { words, flushed }: TurnEnding): ReplyPayload[] {
+const INTRODUCED = { groupActivationNeedsSystemIntro: false };
+
+/** The window of an unknown model is not guessed. */
+function modelFields({ provider, model }: EngineUsage, { models }: HoldfastConfig): Partial<SessionEntry> {
+  const { tokens, source } = resolveContextWindow(`${provider}/${model}`, models);
+  return { model, modelProvider: provider, ...(source === "assumed" ? {} : { contextTokens: tokens }) };
+}
+
+function repliesOf(turn: Turn, { words, flushed, usage }: TurnEnding): ReplyPayload[] {
   const { parts, turnId, replyToMode } = turn;
+  const { reasoningLevel, responseUsage } = turn.session.sessionEntry;
   const { payloads, dropped } = buildReplyPayloads({
     payloads: words.messages.flatMap(payloadsOf),
     sentByTool: words.sent,
@@ -92,7 +107,16 @@ function repliesOf(turn: Turn, { words, flushed }: TurnEnding): ReplyPayload[] {
     const reasons = dropped.map(({ reason }) => reason);
     parts.agent.logger.debug("parts of an answer are not delivered", { turnId, reasons });
   }
-  return [...flushed, ...words.notices.map((text) => ({ text })), ...payloads];
+  const notices = words.notices.map((text) => ({ text }));
+  if (payloads.length === 0) return [...flushed, ...notices];
+  const thinking = thinkingPayload(reasoningLevel, words.messages.flatMap(thoughtsOf));
+  const answer = withUsageLine(payloads, usageLine(responseUsage, usage));
+  return [...flushed, ...notices, ...(thinking === undefined ? [] : [thinking]), ...answer];
+}
+
+function thoughtsOf({ role, content }: EngineMessage): string[] {
+  if (role !== "assistant" || typeof content === "string") return [];
+  return content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : []));
 }
 
 const MAX_FAILED_TEXT = 20_000;
@@ -116,15 +140,20 @@ function outcomeOf({ aborted }: TurnEnding, payloads: ReplyPayload[], failure: s
   return payloads.length === 0 ? "silent" : "answered";
 }
 
-export function deliverable(turn: Turn, payloads: ReplyPayload[]): Pick<TurnResult, "payloads" | "text" | "withheld"> {
-  const { agent, config } = turn.parts;
-  const { sessionEntry: entry, sessionKey } = turn.session;
-  const ctx = turn.messages.at(-1) ?? {};
+/** The send policy allows messages to the chat of the turn. */
+export function maySend({ parts, session, messages }: Turn): boolean {
+  const { sessionEntry: entry, sessionKey } = session;
+  const ctx = messages.at(-1) ?? {};
   const channel = ctx.OriginatingChannel ?? ctx.Provider;
   const chatType = normalizeChatType(ctx.ChatType);
-  const policy = resolveSendPolicy({ cfg: config, entry, sessionKey, channel, chatType });
+  return resolveSendPolicy({ cfg: parts.config, entry, sessionKey, channel, chatType }) === "allow";
+}
+
+export function deliverable(turn: Turn, payloads: ReplyPayload[]): Pick<TurnResult, "payloads" | "text" | "withheld"> {
+  const { agent } = turn.parts;
+  const { sessionKey } = turn.session;
   const text = payloads.flatMap((payload) => payload.text ?? []).join("\n\n") || undefined;
-  if (policy === "allow" || payloads.length === 0) return { payloads, text };
+  if (payloads.length === 0 || maySend(turn)) return { payloads, text };
   const fields = { key: sessionKey, turnId: turn.turnId, payloads: payloads.length };
   agent.logger.info("the send policy withholds an answer", fields);
   return { payloads: [], withheld: "send-policy" };

@@ -1,0 +1,48 @@
+/** /verbose, /reasoning and /usage do what they say, through a real gateway and a fake Telegram. */
+import { expect, it } from "vitest";
+import { createChatHome } from "../support/chat-home.ts";
+import { ADA } from "../support/fake-telegram/updates.ts";
+
+it("shows tools while the turn runs, thinking before the answer, and usage below it", async () => {
+  await using home = await createChatHome();
+  const { telegram } = home;
+  telegram.say("tool:list_files .\nthink:nobody sees this\nsay:quiet");
+  await home.hears(ADA.id, "quiet");
+  expect(home.texts(ADA.id)).toEqual(["quiet"]);
+
+  for (const command of ["/verbose on", "/reasoning on", "/usage full"]) telegram.say(command);
+  await home.hears(ADA.id, "Usage line: full.");
+  telegram.say("tool:list_files .\nsleep:1500\nthink:The folder has one file.\nsay:One file.");
+  await home.hears(ADA.id, "→ list_files .");
+  expect(home.texts(ADA.id).join("\n")).not.toContain("One file.");
+  await home.hears(ADA.id, "One file.");
+  expect(home.texts(ADA.id).slice(4)).toEqual([
+    "→ list_files .",
+    "Thinking:\n> The folder has one file.",
+    expect.stringMatching(/^One file\.\n\nTokens: [\d,]+ in, \d+ out · holdfast\/echo$/),
+  ]);
+
+  telegram.say("say:NO_REPLY\nthink:hidden");
+  for (const command of ["/verbose off", "/reasoning off", "/usage off"]) telegram.say(command);
+  await home.hears(ADA.id, "Usage line: off.");
+  telegram.say("tool:list_files .\nthink:hidden\nsay:plain");
+  await home.hears(ADA.id, "plain");
+  expect(home.texts(ADA.id).slice(-1)).toEqual(["plain"]);
+  expect(home.texts(ADA.id).join("\n")).not.toContain("hidden");
+}, 30_000);
+
+it("keeps settings of OpenClaw features, and says that they have no effect", async () => {
+  await using home = await createChatHome();
+  home.telegram.say("hello");
+  await home.hears(ADA.id, "hello");
+  const key = "agent:main:telegram:dm:1001";
+  const patched = await home.rpc("sessions.patch", { key, elevatedLevel: "on", thinkingLevel: "low" });
+  expect(patched).toMatchObject({
+    entry: { elevatedLevel: "on" },
+    notes: ["elevatedLevel is kept for OpenClaw and has no effect in Holdfast."],
+  });
+  expect(await home.rpc("sessions.patch", { key, thinkingLevel: "high" })).not.toHaveProperty("notes");
+  home.telegram.say("again");
+  await home.hears(ADA.id, "again");
+  expect(await (await home.agent()).store.get(key)).toMatchObject({ elevatedLevel: "on" });
+}, 30_000);
