@@ -32,6 +32,7 @@ export const chatMethods = {
       ...chat,
       message,
       idempotencyKey,
+      thinking: thinkingLevel.describe("Stays set for the session.").optional(),
       deliver: z.boolean().describe("Also send the answer to the session's chat, such as on Telegram.").default(false),
     }),
     result: z.object({
@@ -72,7 +73,10 @@ export const chatMethods = {
   "chat.abort": {
     summary: "Stops the running turn of a session, like `/stop`.",
     permission: "write",
-    params: z.strictObject(chat),
+    params: z.strictObject({
+      ...chat,
+      runId: textUpTo(200).describe("Only if the turn answers the message with this idempotency key.").optional(),
+    }),
     result: z.object({
       ok: z.literal(true),
       aborted: z.boolean().describe("False: no turn was running in this gateway."),

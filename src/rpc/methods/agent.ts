@@ -2,8 +2,6 @@
 import { TOO_LATE, raceAbort, within } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
-import { patchSession } from "../../session/patch.ts";
-import { openWindow } from "../../session/window.ts";
 import type { CheckedParamsOf, ResultOf } from "../contract.ts";
 import type { RpcParts, HandlersOf, RpcCall } from "../rpc-parts.ts";
 import {
@@ -13,6 +11,7 @@ import {
   findChat,
   findTarget,
   openTarget,
+  setThinking,
   toOwnerMessage,
 } from "./target.ts";
 import type { TurnEnd } from "../../turn/pipeline.ts";
@@ -82,19 +81,6 @@ function onlyChannel(parts: RpcParts): string {
   throw new HoldfastError("usage", "channel-needed", `Which channel? Configured are ${[...names].join(", ")}`, {
     hint: "Choose one with channel.",
   });
-}
-
-async function setThinking({ agent, key, entry }: ChosenSession, thinkingLevel: string) {
-  if (entry !== undefined) {
-    return entry.thinkingLevel === thinkingLevel ? entry : await patchSession(agent, key, { thinkingLevel });
-  }
-  const opened = await openWindow(agent, {
-    key,
-    previous: undefined,
-    reason: "initial",
-    complete: (made) => ({ ...made, thinkingLevel }),
-  });
-  return opened ?? (await patchSession(agent, key, { thinkingLevel }));
 }
 
 async function waitForEnd(ended: Promise<TurnEnd>, timeoutSeconds: number | undefined, signal: AbortSignal) {
