@@ -89,7 +89,11 @@ export const chatMethods = {
       message,
       agentId: agentId.optional(),
       sessionKey: sessionKey.describe("Default: the main session, unless `sessionId` or `to` is given.").optional(),
-      sessionId: sessionId.describe("The current window of a session, or a prefix of its id.").optional(),
+      sessionId: sessionId
+        .describe(
+          "The current window of a session, or a prefix of its id. A new UUID begins the session `explicit:<id>`.",
+        )
+        .optional(),
       to: textUpTo(512).describe("A person or group, in the channel's notation.").optional(),
       channel: channelName.describe("For `to`. Default: the only configured channel.").optional(),
       accountId,
