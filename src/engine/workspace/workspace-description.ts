@@ -13,10 +13,15 @@ import type { Logger } from "../../base/log.ts";
 import { createConfinedFiles, type ConfinedFiles, readText } from "../tools/confined-files.ts";
 import { delimited, printableLine } from "../../base/text.ts";
 import { openClawPart, readFrontmatter } from "../../base/frontmatter.ts";
+import type { BootstrapFile } from "../../hooks/hook.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, fileExists, syncFolder } from "../../base/files.ts";
 
 export interface WorkspacePrompt {
   system: string;
+  /** The bootstrap files in `system`, as the agent reads them. Default: none. */
+  files?: readonly BootstrapFile[] | undefined;
+  /** The same prompt with other files. Default: they follow `system`. */
+  withFiles?: ((files: readonly BootstrapFile[]) => string) | undefined;
   skills: { name: string; primaryEnv?: string | undefined }[];
   /** Rises when a skill changes. Stored in the entry's snapshot. */
   version: number;
@@ -41,10 +46,16 @@ export function createWorkspaceDescription(options: { workspace: string; logger:
       const folders = await skillFolders(files, logger);
       const { stamps, present, settled, version } = stampsOf(workspace, memory, folders);
       const skills = await readSkills(files, folders, logger);
-      const bootstrap = await describeBootstrapFiles(files, logger);
-      const parts = [introduction(workspace), bootstrap, describeMemory(memory, present), describeSkills(skills)];
+      const bootstrap = await readBootstrapFiles(files, logger);
+      const rest = [describeMemory(memory, present), describeSkills(skills)].filter((part) => part !== "");
+      const withFiles = (shown: readonly BootstrapFile[]): string => {
+        const blocks = shown.map(({ name, content }) => delimited(name, content));
+        return [introduction(workspace), ...blocks, ...rest].join("\n\n");
+      };
       const prompt: WorkspacePrompt = {
-        system: parts.filter((part) => part !== "").join("\n\n"),
+        system: withFiles(bootstrap),
+        files: bootstrap,
+        withFiles,
         skills: skills.map(({ name, primaryEnv }) => ({ name, primaryEnv })),
         version,
       };
@@ -146,17 +157,17 @@ const MAX_FILE_CHARACTERS = 20_000;
 const MAX_TOTAL_CHARACTERS = 80_000;
 
 /** Skips missing and empty files. Logs and skips unreadable ones. */
-async function describeBootstrapFiles(files: ConfinedFiles, logger: Logger): Promise<string> {
-  const parts: string[] = [];
+async function readBootstrapFiles(files: ConfinedFiles, logger: Logger): Promise<BootstrapFile[]> {
+  const found: BootstrapFile[] = [];
   let left = MAX_TOTAL_CHARACTERS;
   for (const name of BOOTSTRAP_FILES) {
     const text = await textOf(files, name, logger);
     if (text === "") continue;
-    const shown = cut(text, name, Math.min(MAX_FILE_CHARACTERS, left));
-    left = Math.max(0, left - shown.length);
-    parts.push(delimited(name, shown));
+    const content = cut(text, name, Math.min(MAX_FILE_CHARACTERS, left));
+    left = Math.max(0, left - content.length);
+    found.push({ name, content });
   }
-  return parts.join("\n\n");
+  return found;
 }
 
 async function textOf(files: ConfinedFiles, name: string, logger: Logger): Promise<string> {
