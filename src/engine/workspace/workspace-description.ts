@@ -4,9 +4,9 @@
  * a few stats.
  */
 import { type Stats, statSync, constants } from "node:fs";
-import { open, readFile, stat } from "node:fs/promises";
+import { open, readFile, readdir, stat } from "node:fs/promises";
 import { join, dirname } from "node:path";
-import { dataFile } from "../../base/package.ts";
+import { bundledSkillsFolder, dataFile } from "../../base/package.ts";
 import { type Clock, localTime } from "../../base/clock.ts";
 import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
@@ -251,16 +251,27 @@ function oneLine(value: unknown, length: number): string {
   return typeof value === "string" ? printableLine(value, length) : "";
 }
 
+/** Creates a missing workspace with the first instructions and the bundled skills. Never changes one that exists. */
 export async function ensureWorkspace(workspace: string): Promise<boolean> {
   if (await fileExists(workspace)) return false;
   await ensurePrivateFolder(workspace);
-  const path = join(workspace, "AGENTS.md");
+  // Of two processes, the one that creates this file also adds the skills.
+  if (!(await createFile(join(workspace, "AGENTS.md"), dataFile("workspace-agents.md")))) return false;
+  for (const folder of await readdir(bundledSkillsFolder())) {
+    const path = join(workspace, skillFile(folder));
+    await ensurePrivateFolder(dirname(path));
+    await createFile(path, join(bundledSkillsFolder(), folder, "SKILL.md"));
+  }
+  return true;
+}
+
+/** False: the file is there already. */
+async function createFile(path: string, source: string | URL): Promise<boolean> {
   try {
     await using handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, PRIVATE_FILE);
-    await handle.writeFile(await readFile(dataFile("workspace-agents.md")));
+    await handle.writeFile(await readFile(source));
     await handle.sync();
   } catch (error) {
-    // Another process created it first.
     if (systemErrorCode(error) === "EEXIST") return false;
     throw fileError(error, "write", path);
   }
