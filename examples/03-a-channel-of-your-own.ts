@@ -1,16 +1,22 @@
-/** Connects an agent to your own channel. Every message is answered once. */
-import { type Channel, type ChannelHost, openHoldfastTurns } from "holdfast";
+/** A gateway with your own channel beside the configured ones. Every message is answered once. */
+import { type Channel, openHoldfastGateway } from "holdfast";
 
-let host: ChannelHost | undefined;
+const hello = {
+  address: { channel: "desk", accountId: "default", chatId: "ada", messageId: "1" },
+  ctx: { Provider: "desk", From: "desk:ada", To: "ada", ChatType: "direct", Body: "hello" },
+  receivedAt: Date.now(),
+};
 const answered = Promise.withResolvers<void>();
 
-const channel: Channel = {
+const desk: Channel = {
   name: "desk",
   accountId: "default",
   capabilities: { textLimit: 2000, media: false, replies: false, threads: false, deduplicates: false },
-  start: async (given) => {
-    host = given;
-    given.report({ state: "connected", text: "open" });
+  start: async (host) => {
+    host.report({ state: "connected", text: "open" });
+    // `admit` resolves when the message is durable. A platform may deliver it twice; it is answered once.
+    await host.admit(hello);
+    await host.admit(hello);
   },
   stop: async () => undefined,
   send: async ({ target, text }) => {
@@ -20,17 +26,6 @@ const channel: Channel = {
   },
 };
 
-const turns = await openHoldfastTurns({ extraChannels: [channel] });
-await turns.start();
-
-const message = {
-  address: { channel: "desk", accountId: "default", chatId: "ada", messageId: "1" },
-  ctx: { Provider: "desk", From: "desk:ada", To: "ada", ChatType: "direct", Body: "hello" },
-  receivedAt: Date.now(),
-};
-await host?.admit(message);
-// A platform may deliver a message twice; it is answered once.
-await host?.admit(message);
-
+const gateway = await openHoldfastGateway({ channels: [desk], port: 0 });
 await answered.promise;
-await turns.close();
+await gateway.close();

@@ -18,11 +18,24 @@ export { connectToGateway, openHoldfastGateway, openHoldfastHandoff, openHoldfas
 export type { OpenHoldfastHandoffOptions } from "./library/agents.ts";
 export type { AgentHandle } from "./session/agent-handle.ts";
 export type {
+  Engine,
+  EngineContext,
+  EngineEvent,
+  EngineTurn,
+  EngineUsage,
+  OpenEngine,
+  SteerMark,
+  SummaryRequest,
+} from "./engine/engine.ts";
+export type {
   Channel,
   ChannelCapabilities,
   ChannelHost,
   ChannelStatus,
   InboundMessage,
+  MessageButton,
+  MessageEdit,
+  OutboundMedia,
   OutboundMessage,
   SentMessage,
 } from "./channels/channel.ts";

@@ -24,3 +24,7 @@ export function dataFile(name: string): URL {
 export function bundledHooksFolder(): string {
   return fileURLToPath(new URL("../../hooks", import.meta.url));
 }
+
+export function bundledSkillsFolder(): string {
+  return fileURLToPath(new URL("../../skills", import.meta.url));
+}

@@ -76,7 +76,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
       ...JSON_OUTPUT,
       ...MESSAGE,
       to: { ...text("whom", "the session with this person, group or number"), short: "t" },
-      sessionId: text("id", "the session with this id, key or label"),
+      sessionId: text("id", "the session with this id, key or label; a new UUID begins one"),
       ...AGENT,
       thinking: choice(
         "level",

@@ -10,10 +10,10 @@ import type { ClaudeRunner } from "../claude/runner/runner.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
 import { type Recall, openContinuity } from "./handoff.ts";
 import { listAgentIds, openAgent } from "./agent.ts";
-import type { EngineName } from "../config/choices.ts";
+import { ENGINE_NAMES, isOwnEngine } from "../config/choices.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { type Environment, cacheFolder, searchIndexFile } from "../config/layout.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Engine, OpenEngine } from "../engine/engine.ts";
 import type { ToolTable } from "../engine/tools/agent-tool.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
@@ -41,6 +41,8 @@ export interface OpenAgentsOptions {
   describeChannels(agentId: string): string[];
   /** For messages between sessions of an agent. */
   admit: Pipeline["admit"];
+  /** Engines by name, beside Holdfast's own. `agents.<id>.engine` chooses one. */
+  engines?: Readonly<Record<string, OpenEngine>> | undefined;
   /** How tasks reach their conversations. Undefined: this process cannot run tasks. */
   messages?: TaskMessages | undefined;
 }
@@ -66,13 +68,15 @@ interface PoolContext extends OpenAgentsOptions {
 }
 
 /** The configured engine; else `model` if the agent has a model, else `echo`. */
-export function engineNameOf(config: HoldfastConfig, agentId: string): EngineName {
+export function engineNameOf(config: HoldfastConfig, agentId: string): string {
   const agent = config.agents[agentId];
   return agent?.engine ?? (agent?.model === undefined ? "echo" : "model");
 }
 
 export function createAgentPool(options: OpenAgentsOptions): AgentPool {
-  const { home, config } = options;
+  const { home, config, engines = {} } = options;
+  const taken = Object.keys(engines).find(isOwnEngine);
+  if (taken !== undefined) throw engineNameTaken(taken);
   const opened: AgentParts[] = [];
   const index = lazy(async () => await openSearchIndex(options));
   const parked = lazy(async () => (await import("../transcript/parked-transcripts.ts")).createParkedTranscripts());
@@ -221,6 +225,7 @@ async function openEngine(
   const { config, env, clock, logger } = context;
   const claude = context.claude(agent.agentId);
   const name = engineNameOf(config, agent.agentId);
+  if (!isOwnEngine(name)) return await openRegistered(name, agent, context);
   if (name === "claude-code") {
     const { createClaudeCodeEngine } = await import("../engine/claude-code/claude-code.ts");
     const runner = async (): Promise<ClaudeRunner> => await claude.runner();
@@ -234,6 +239,14 @@ async function openEngine(
   }
   const { createEchoEngine } = await import("../engine/echo/echo.ts");
   return createEchoEngine({ clock, logger, tools });
+}
+
+async function openRegistered(name: string, agent: AgentHandle, context: PoolContext): Promise<Engine> {
+  const { config, clock, logger, engines = {} } = context;
+  const open = Object.hasOwn(engines, name) ? engines[name] : undefined;
+  if (open === undefined) throw unknownEngine(name, agent.agentId, Object.keys(engines));
+  const { agentId, workspace } = agent;
+  return await open({ agentId, workspace, config, logger, clock });
 }
 
 async function openTools(
@@ -308,6 +321,24 @@ async function openSearchIndex({ home, clock, logger }: OpenAgentsOptions): Prom
   const { createSearchIndex } = await import("../memory/search-index.ts");
   await ensurePrivateFolder(cacheFolder(home));
   return await createSearchIndex({ path: searchIndexFile(home), clock, logger });
+}
+
+/** No other engine answers in its place: the program that has this one may only be stopped. */
+function unknownEngine(engine: string, agentId: string, registered: readonly string[]): HoldfastError {
+  const known = [...ENGINE_NAMES, ...registered];
+  const suggestion = closestMatch(engine, known);
+  const hint = suggestion === undefined ? `This process has: ${known.join(", ")}.` : `Did you mean "${suggestion}"?`;
+  return new HoldfastError("not-found", "engine-not-found", `Agent "${agentId}" has the unknown engine "${engine}"`, {
+    hint: `${hint} Other engines are registered with openHoldfastGateway({ engines }).`,
+    data: { agentId, engine, known },
+  });
+}
+
+function engineNameTaken(engine: string): HoldfastError {
+  return new HoldfastError("usage", "engine-name-taken", `Holdfast has an engine "${engine}" of its own`, {
+    hint: "Register yours under another name.",
+    data: { engine },
+  });
 }
 
 function unknownAgent(agentId: string, known: readonly string[]): HoldfastError {

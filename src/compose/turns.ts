@@ -14,7 +14,7 @@ import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
 import type { AgentParts } from "../turn/pipeline.ts";
 import type { DraftRequest } from "../turn/reply/draft-replies.ts";
-import { createAgentPool, requireAgent } from "./agent-pool.ts";
+import { type OpenAgentsOptions, createAgentPool, requireAgent } from "./agent-pool.ts";
 import { type OpenChannelsOptions, createChannelPool } from "./channels.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
 import { openClaudeSide } from "./claude.ts";
@@ -23,7 +23,8 @@ import { createOutageWatch } from "./outages.ts";
 import { foldersWithin, sweepFolder } from "../base/files.ts";
 import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 
-export interface OpenTurnsOptions extends Pick<OpenChannelsOptions, "makeWhatsAppSocket" | "extraChannels"> {
+export interface OpenTurnsOptions
+  extends Pick<OpenChannelsOptions, "makeWhatsAppSocket" | "extraChannels">, Pick<OpenAgentsOptions, "engines"> {
   home: string;
   config: HoldfastConfig;
   env?: Environment | undefined;
@@ -89,6 +90,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
         .filter((account) => account.agentId === agentId && account.channel.name !== "web")
         .map(({ channel, status }) => `${channel.name} ${status.state}`),
     admit: async (message) => await pipeline.admit(message),
+    engines: options.engines,
     messages: options.channels ? messages : undefined,
   });
   const channels = createChannelPool({

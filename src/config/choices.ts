@@ -2,6 +2,10 @@
 export const ENGINE_NAMES = ["claude-code", "model", "echo"] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
+export function isOwnEngine(name: string): name is EngineName {
+  return (ENGINE_NAMES as readonly string[]).includes(name);
+}
+
 export const CHANNEL_NAMES = ["telegram", "discord", "whatsapp"] as const;
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
 

@@ -116,8 +116,8 @@ export const userFileSchema = z
         z.strictObject({
           name: field(text, "Name shown to people."),
           engine: field(
-            z.enum(ENGINE_NAMES),
-            "The engine that answers. Default: model if the agent has one, else echo.",
+            z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "an engine's name consists of a-z, 0-9 and -"),
+            `The engine that answers: ${ENGINE_NAMES.join(", ")}, or one that a program registers. Default: model if the agent has one, else echo.`,
           ),
           model: field(text, "Model as provider/model."),
           workspace: field(text, "The agent's folder."),

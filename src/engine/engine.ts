@@ -10,11 +10,13 @@
  * - A turn may run again after a crash, with its earlier messages in the context. A tool call that has no
  *   result there was interrupted.
  */
-import type { EngineName } from "../config/choices.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { HoldfastConfig } from "../config/config.ts";
 import type { AssistantMessage, ToolResultMessage, TranscriptMessage } from "../transcript/entries.ts";
 
 export interface Engine {
-  readonly name: EngineName;
+  readonly name: string;
   /**
    * The engine stores and compacts the conversation itself (Claude Code). `context` then holds Holdfast's
    * copy, which is used only when the engine has lost its own.
@@ -29,6 +31,17 @@ export interface Engine {
    */
   steer?(sessionKey: string, text: string, mark?: SteerMark): Promise<boolean>;
   close(): Promise<void>;
+}
+
+/** Opens the engine of one agent, with its first message. It is closed with the agent. */
+export type OpenEngine = (context: EngineContext) => Engine | Promise<Engine>;
+
+export interface EngineContext {
+  agentId: string;
+  workspace: string;
+  config: HoldfastConfig;
+  logger: Logger;
+  clock: Clock;
 }
 
 /** Stored in the transcript next to the text of a steered message. */

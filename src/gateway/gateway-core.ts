@@ -27,6 +27,10 @@ export const DEFAULT_LIMITS = {
   /** Concurrent calls of one WebSocket. */
   maxCalls: 64,
   pingMs: 30_000,
+  /** How long a new WebSocket may be silent before it gets OpenClaw's challenge. */
+  challengeMs: 50,
+  /** Between the ticks that OpenClaw's clients expect. */
+  tickMs: 30_000,
 };
 
 export type GatewayLimits = Record<keyof typeof DEFAULT_LIMITS | "maxBodyBytes" | "requestsPerMinute", number>;

@@ -1,13 +1,14 @@
 /**
  * WebSockets. A client first sends `connect` (before it, optionally `challenge` to verify the gateway), then
  * calls; events are sent to it. A client that calls too often is refused, one that reads too slowly or is gone
- * is disconnected; none affects the others.
+ * is disconnected; none affects the others. OpenClaw's clients speak their own protocol on the same sockets.
  */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type RawData, type WebSocket } from "ws";
-import { HoldfastError } from "../base/errors.ts";
+import { nodeCrypto } from "../base/builtin.ts";
+import { type ErrorReport, HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
 import { checkHost, checkOrigin, headersOf, tooManyRequests } from "./access.ts";
 import type { GatewayCore } from "./gateway-core.ts";
@@ -26,6 +27,15 @@ import {
   eventSession,
 } from "../rpc/protocol.ts";
 import type { EventChoice } from "../rpc/rpc-parts.ts";
+import {
+  OPENCLAW_PROTOCOL_VERSION,
+  createOpenClawEvents,
+  isOpenClawConnect,
+  openClawError,
+  openClawHello,
+  readOpenClawConnect,
+} from "../rpc/openclaw-protocol.ts";
+import { readOpenClawRequest } from "../rpc/openclaw-requests.ts";
 
 export type WsServer = ReturnType<typeof attachWsServer>;
 
@@ -74,8 +84,8 @@ function admit(request: IncomingMessage, core: GatewayCore): void {
   checkHost(header, core.port);
   checkOrigin(header, core.port);
   if (core.isClosing) throw new HoldfastError("unavailable", "gateway-stopping", "The gateway is stopping");
-  const asked = /^\/ws(?:\?client=([\w.]*))?$/.exec(request.url ?? "");
-  if (asked === null) throw new HoldfastError("not-found", "no-such-address", "WebSockets are at /ws");
+  const asked = /^\/(?:ws)?(?:\?client=([\w.]*))?$/.exec(request.url ?? "");
+  if (asked === null) throw new HoldfastError("not-found", "no-such-address", "WebSockets are at /ws and /");
   core.checkMark(asked[1], request.socket);
 }
 
@@ -97,6 +107,7 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
   const gone = new AbortController();
   let permission: Permission | undefined;
   let choice: EventChoice | undefined;
+  let dialect = OWN_DIALECT;
   let calls = 0;
   let seq = 0;
   let isAlive = true;
@@ -111,13 +122,16 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
     if (socket.bufferedAmount <= limits.maxBufferedBytes) socket.send(text);
     else close(CLOSE_CODES.tooSlow, "too slow: connect again and read the history");
   };
+  const sendFrame = (name: string, payload: string): void => {
+    send(`{"type":"event","event":${JSON.stringify(name)},"seq":${++seq},"payload":${payload}}`);
+  };
   const answer = async (frame: RequestFrame): Promise<void> => {
     try {
       const payload = permission === undefined ? await greet(frame) : await call(frame, permission);
       send(JSON.stringify({ type: "res", id: frame.id, ok: true, payload }));
     } catch (error) {
       const report = outgoingError(error, logger, `ws ${frame.method.slice(0, 100)}`);
-      send(JSON.stringify({ type: "res", id: frame.id, ok: false, error: report }));
+      send(JSON.stringify({ type: "res", id: frame.id, ok: false, error: dialect.toError(report) }));
       if (permission === undefined) close(closeCodeOf(error), report.code);
     }
   };
@@ -128,18 +142,31 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
     const nonce = isRecord(frame.params) ? frame.params["nonce"] : undefined;
     return { proof: await core.prove(readNonce(nonce)) };
   };
-  const connect = async (frame: RequestFrame): Promise<Hello> => {
-    const params = readConnect(frame.params);
-    core.checkToken(params.token, line);
-    const protocol = agreeOnProtocol(params);
+  const connect = async ({ params }: RequestFrame): Promise<unknown> => {
+    const isOpenClaw = isOpenClawConnect(params);
+    if (isOpenClaw) dialect = openClawDialect(() => core.parts.clock.now());
+    const asked = isOpenClaw ? readOpenClawConnect(params) : readConnect(params);
+    core.checkToken(asked.token, line);
+    const protocol = agreeOnProtocol(asked, isOpenClaw ? OPENCLAW_PROTOCOL_VERSION : PROTOCOL_VERSION);
     const { methods } = await core.dispatcher();
     clearTimeout(timer);
     line.off("data", boundStranger);
-    permission = params.permission ?? "admin";
+    permission = asked.permission ?? "admin";
+    return isOpenClaw ? greetOpenClaw(methods) : hello(protocol, permission, methods);
+  };
+  const greetOpenClaw = (methods: readonly string[]): unknown => {
+    choice = {};
+    ticks = setInterval(() => sendFrame("tick", JSON.stringify({ ts: core.parts.clock.now() })), limits.tickMs);
+    ticks.unref();
+    const { maxBodyBytes: maxFrameBytes, maxBufferedBytes, tickMs } = limits;
+    const connectionId = nodeCrypto().randomUUID();
+    return openClawHello({ parts: core.parts, methods, connectionId, maxFrameBytes, maxBufferedBytes, tickMs });
+  };
+  const hello = (protocol: number, granted: Permission, methods: readonly string[]): Hello => {
     return {
       protocol,
       server: { name: "holdfast", version: core.parts.version },
-      permission,
+      permission: granted,
       methods: [...methods],
       events: [...EVENT_NAMES],
       limits: { maxFrameBytes: limits.maxBodyBytes },
@@ -152,7 +179,8 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
     if (calls >= limits.maxCalls) throw tooManyCalls(limits.maxCalls);
     calls++;
     try {
-      return await core.call(frame.method, frame.params, {
+      const { method, params } = dialect.toRequest(frame);
+      return await core.call(method, params, {
         permission: granted,
         signal: gone.signal,
         subscribe: (chosen) => {
@@ -172,6 +200,11 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
   const timer = setTimeout(() => {
     close(CLOSE_CODES.notConnected, "no connect request in time");
   }, limits.connectTimeoutMs);
+  let ticks: NodeJS.Timeout | undefined;
+  const challenge = setTimeout(() => {
+    const payload = { nonce: nodeCrypto().randomUUID(), ts: core.parts.clock.now() };
+    send(JSON.stringify({ type: "event", event: "connect.challenge", payload }));
+  }, limits.challengeMs);
   const ping = setInterval(() => {
     if (!isAlive) socket.terminate();
     isAlive = false;
@@ -191,6 +224,8 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
   socket.on("error", (error) => logger.debug("WebSocket error", { error: error.message }));
   socket.on("close", () => {
     clearTimeout(timer);
+    clearTimeout(challenge);
+    clearInterval(ticks);
     clearInterval(ping);
     gone.abort();
   });
@@ -198,6 +233,7 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
   let earlier: Promise<void> = Promise.resolve();
   socket.on("message", (data, isBinary) => {
     isAlive = true;
+    clearTimeout(challenge);
     const frame = readFrame(data, isBinary);
     if (frame === undefined) close(CLOSE_CODES.badFrame, "not a request frame");
     else if (permission === undefined) earlier = earlier.then(async () => await answer(frame));
@@ -209,9 +245,33 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
     sendEvent: (event: RpcEvent, json: () => string): void => {
       const isClosing = event.type === "gateway.closing" && permission !== undefined;
       if (!isClosing && !isSubscribed(event, choice)) return;
-      send(`{"type":"event","event":${JSON.stringify(event.type)},"seq":${++seq},"payload":${json()}}`);
+      for (const { name, payload } of dialect.toEvents(event, json)) sendFrame(name, payload);
     },
     close,
+  };
+}
+
+/** The names and shapes that a connection uses. */
+interface Dialect {
+  toRequest(frame: RequestFrame): Pick<RequestFrame, "method" | "params">;
+  toError(report: ErrorReport): unknown;
+  /** The payloads are JSON. */
+  toEvents(event: RpcEvent, json: () => string): { name: string; payload: string }[];
+}
+
+const OWN_DIALECT: Dialect = {
+  toRequest: (frame) => frame,
+  toError: (report) => report,
+  toEvents: (event, json) => [{ name: event.type, payload: json() }],
+};
+
+function openClawDialect(now: () => number): Dialect {
+  const translate = createOpenClawEvents(now);
+  return {
+    toRequest: readOpenClawRequest,
+    toError: openClawError,
+    toEvents: (given) =>
+      translate(given).map(({ event, payload }) => ({ name: event, payload: JSON.stringify(payload) })),
   };
 }
 
@@ -285,11 +345,14 @@ function readConnect(params: unknown): ConnectParams {
   };
 }
 
-function agreeOnProtocol({ minProtocol, maxProtocol }: ConnectParams): number {
-  if (minProtocol <= PROTOCOL_VERSION && PROTOCOL_VERSION <= maxProtocol) return PROTOCOL_VERSION;
-  const message = `This gateway speaks protocol version ${PROTOCOL_VERSION}, the client ${minProtocol} to ${maxProtocol}`;
+function agreeOnProtocol(
+  { minProtocol, maxProtocol }: Pick<ConnectParams, "minProtocol" | "maxProtocol">,
+  protocol: number,
+): number {
+  if (minProtocol <= protocol && protocol <= maxProtocol) return protocol;
+  const message = `This gateway speaks protocol version ${protocol}, the client ${minProtocol} to ${maxProtocol}`;
   const hint = "Use the client that came with this version of Holdfast.";
-  throw new HoldfastError("unsupported", "protocol-mismatch", message, { hint, data: { protocol: PROTOCOL_VERSION } });
+  throw new HoldfastError("unsupported", "protocol-mismatch", message, { hint, data: { protocol } });
 }
 
 function isVersion(value: unknown): value is number {

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type HookHome, hookHead, createHookHome } from "../../test/support/hook-home.ts";
+import { DEFAULT_CONFIG } from "../config/config.ts";
 import type { HookEventName, HookOutcome } from "./hook.ts";
 
 const REQUEST = { sessionKey: "agent:main:main", context: { sessionId: "s1", commandSource: "telegram" } };
@@ -69,7 +70,7 @@ describe("a hook", () => {
     expect(readFileSync(file, "utf8")).toBe("a begins\na ends\nb begins\nb ends\n");
   });
 
-  it("adds bootstrap files, sees those of other hooks, and changes nothing else", async () => {
+  it("changes and replaces bootstrap files, sees what earlier hooks did, and changes nothing else", async () => {
     await using home = await createHookHome();
     const events: HookEventName[] = ["agent:bootstrap", "command:new"];
     await home.add("home", "a", {
@@ -77,7 +78,7 @@ describe("a hook", () => {
       "index.js": `export default (event) => {
         event.sessionKey = "agent:other:main";
         const files = (event.context.bootstrapFiles ??= []);
-        if (files[0]) files[0].content = "tampered";
+        if (files[0]) files[0].content = "changed";
         files.unshift({ name: "A.md", path: "/x", content: "from a", missing: false });
       };`,
     });
@@ -85,23 +86,41 @@ describe("a hook", () => {
       "HOOK.md": hookHead("b", ...events),
       "handler.js": `export default (event) => {
         event.messages.push(event.sessionKey, JSON.stringify(event.context.bootstrapFiles ?? "none"));
-        event.context.bootstrapFiles = [{ name: "B.md", content: "from b" }];
+        event.context.bootstrapFiles = [{ name: "B.md", content: "from b" }, event.context.bootstrapFiles?.[1]];
       };`,
     });
     const runner = await home.open();
     const given = [{ name: "AGENTS.md", content: "given" }];
+    const changed = { name: "AGENTS.md", content: "changed" };
     const context = { bootstrapFiles: given };
     const outcome = await runner.fire("agent:bootstrap", { sessionKey: "agent:main:main", context });
     expect(outcome).toEqual({
-      messages: ["agent:main:main", JSON.stringify([...given, { name: "A.md", content: "from a" }])],
-      bootstrapFiles: [
-        { name: "A.md", content: "from a" },
-        { name: "B.md", content: "from b" },
-      ],
+      messages: ["agent:main:main", JSON.stringify([{ name: "A.md", content: "from a" }, changed])],
+      bootstrapFiles: [{ name: "B.md", content: "from b" }, changed],
       failures: [],
     });
     expect(given).toEqual([{ name: "AGENTS.md", content: "given" }]);
     expect((await runner.fire("command:new", REQUEST)).bootstrapFiles).toEqual([]);
+  });
+
+  it("sees the session's entry and the configuration without secrets", async () => {
+    await using home = await createHookHome();
+    await home.add("home", "a", {
+      "HOOK.md": hookHead("a", "agent:bootstrap"),
+      "index.js": `export default ({ messages, context: { sessionEntry, cfg } }) => {
+        messages.push(sessionEntry.label, cfg.defaultAgent, cfg.providers.own.baseUrl);
+        cfg.defaultAgent = sessionEntry.label = "changed";
+      };`,
+    });
+    const baseUrl = "https://me:hunter2secret@models.example.org/v1";
+    const config = { ...DEFAULT_CONFIG, providers: { own: { baseUrl } } };
+    const runner = await home.open({ config });
+    const sessionEntry = { sessionId: "s1", updatedAt: 1, label: "garden" };
+    const { messages, failures } = await runner.fire("agent:bootstrap", { ...REQUEST, context: { sessionEntry } });
+    expect(failures).toEqual([]);
+    expect(messages.slice(0, 2)).toEqual(["garden", "main"]);
+    expect(messages[2]).not.toContain("hunter2secret");
+    expect([sessionEntry.label, config.defaultAgent]).toEqual(["garden", "main"]);
   });
 
   it("gets the variables that it asks for, and no other secrets", async () => {

@@ -7,11 +7,11 @@ import { TOO_LATE, within } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { redactText } from "../base/redact.ts";
+import { redactText, redactValue } from "../base/redact.ts";
 import {
   createHookProcesses,
-  type Additions,
-  checkAdditions,
+  type HookResult,
+  checkResult,
   hookEnvironment,
   type HookCall,
   type HookProcesses,
@@ -35,13 +35,14 @@ export async function createHookRunner(options: HookRunnerOptions): Promise<Hook
   const hooks = (await loadHooks(options)).map((hook) => withImplementation(hook, bundled));
   const processes = createHookProcesses({ logger });
   const failures = new Map<Hook, number>();
+  const cfg = redactValue(options.config);
   let isClosed = false;
   reportUnfit(hooks, logger);
 
   const listeners = (event: HookEventName): Hook[] =>
     isClosed ? [] : hooks.filter(({ state, events }) => state === "ready" && events.includes(event));
 
-  const call = async (hook: Hook, event: HookEvent): Promise<Additions | string> => {
+  const call = async (hook: Hook, event: HookEvent): Promise<HookResult | string> => {
     try {
       const own = hook.source === "bundled" ? bundled.get(hook.name) : undefined;
       if (own !== undefined) return await callInProcess(own, event, timeLimit(options));
@@ -60,17 +61,18 @@ export async function createHookRunner(options: HookRunnerOptions): Promise<Hook
   return {
     listens: (event) => listeners(event).length > 0,
     fire: async (name, request) => {
-      const outcome: HookOutcome = { messages: [], bootstrapFiles: [], failures: [] };
+      const given = name === "agent:bootstrap" ? (request.context.bootstrapFiles ?? []) : [];
+      const outcome: HookOutcome = { messages: [], bootstrapFiles: given, failures: [] };
       for (const hook of listeners(name)) {
         if (isClosed) break;
-        const added = await call(hook, toEvent(name, request, outcome, { ...options, now: clock.now() }));
-        if (typeof added === "string") {
-          countFailure(hook, name, added);
-          outcome.failures.push({ hook: hook.name, reason: added });
+        const result = await call(hook, toEvent(name, request, outcome, { ...options, cfg, now: clock.now() }));
+        if (typeof result === "string") {
+          countFailure(hook, name, result);
+          outcome.failures.push({ hook: hook.name, reason: result });
           continue;
         }
-        outcome.messages.push(...added.messages);
-        if (name === "agent:bootstrap") outcome.bootstrapFiles.push(...added.bootstrapFiles);
+        outcome.messages.push(...result.messages);
+        if (name === "agent:bootstrap") outcome.bootstrapFiles = result.bootstrapFiles;
       }
       return outcome;
     },
@@ -101,11 +103,11 @@ function toEvent(
   name: HookEventName,
   { sessionKey, context }: HookRequest,
   soFar: HookOutcome,
-  { agentId, workspace, now }: { agentId: string; workspace: string; now: number },
+  { agentId, workspace, cfg, now }: { agentId: string; workspace: string; cfg: unknown; now: number },
 ): HookEvent {
   const [type = "", action = ""] = name.split(":");
-  const { bootstrapFiles = [], ...rest } = context;
-  const files = name === "agent:bootstrap" ? { bootstrapFiles: [...bootstrapFiles, ...soFar.bootstrapFiles] } : {};
+  const { bootstrapFiles: _given, ...rest } = context;
+  const files = name === "agent:bootstrap" ? { cfg, bootstrapFiles: [...soFar.bootstrapFiles] } : {};
   return {
     type,
     action,
@@ -116,12 +118,10 @@ function toEvent(
   };
 }
 
-async function callInProcess(hook: BundledHook, given: HookEvent, timeoutMs: number): Promise<Additions | string> {
+async function callInProcess(hook: BundledHook, given: HookEvent, timeoutMs: number): Promise<HookResult | string> {
   const event = structuredClone(given);
-  const files = new Set(event.context.bootstrapFiles);
   if ((await within(timeoutMs, hook.handle(event))) === TOO_LATE) return `took longer than ${timeoutMs / 1000} s`;
-  const added = (event.context.bootstrapFiles ?? []).filter((file) => !files.has(file));
-  return checkAdditions(event.messages, added);
+  return checkResult(event.messages, event.context.bootstrapFiles ?? given.context.bootstrapFiles ?? []);
 }
 
 function timeLimit({ config }: Pick<LoadHooksOptions, "config">): number {

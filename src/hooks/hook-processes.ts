@@ -52,7 +52,7 @@ export function createHookProcesses({ logger }: { logger: Logger }) {
 
   return {
     /** A string: what went wrong. Never rejects. */
-    call: async (call: HookCall): Promise<Additions | string> => {
+    call: async (call: HookCall): Promise<HookResult | string> => {
       const until = performance.now() + call.timeoutMs;
       if (!(await room(until))) return `too many hooks were running for ${call.timeoutMs / 1000} s`;
       try {
@@ -76,11 +76,11 @@ type HookProcess = ReturnType<typeof startProcess>;
 function startProcess(call: HookCall, until: number, logger: Logger) {
   const mark = randomIds.uuid();
   const program = startProgram(call, mark);
-  const answer = Promise.withResolvers<Additions | string>();
+  const answer = Promise.withResolvers<HookResult | string>();
   const gone = Promise.withResolvers<void>();
   let hasAnswered = false;
   let isEnding = false;
-  const settle = (value: Additions | string): void => {
+  const settle = (value: HookResult | string): void => {
     if (hasAnswered && typeof value === "string" && !isEnding) {
       logger.warn("hook failed after its answer", { hook: call.hook, reason: value });
     }
@@ -154,14 +154,14 @@ function listen({ stdout, stderr }: LeashedProgram, on: { onLine(): void; onTooM
   };
 }
 
-function readAnswer(printed: string, mark: string): Additions | string | undefined {
+function readAnswer(printed: string, mark: string): HookResult | string | undefined {
   const start = printed.lastIndexOf(`\n${mark}`);
   const end = start === -1 ? -1 : printed.indexOf("\n", start + 1);
   if (end === -1) return undefined;
   const value = parseJson(printed.slice(start + 1 + mark.length, end));
   if (isRecord(value) && typeof value["failed"] === "string") return inWords(value["failed"]);
-  const added = isRecord(value) ? value["added"] : undefined;
-  return isRecord(added) ? checkAdditions(added["messages"], added["bootstrapFiles"]) : "its answer is invalid";
+  const result = isRecord(value) ? value["result"] : undefined;
+  return isRecord(result) ? checkResult(result["messages"], result["bootstrapFiles"]) : "its answer is invalid";
 }
 
 /** Exit code 13: Node found a promise that can never settle. */
@@ -176,33 +176,33 @@ function inWords(reason: string): string {
   return printableLine(redactText(reason), 300);
 }
 
-export interface Additions {
+export interface HookResult {
   messages: string[];
   bootstrapFiles: BootstrapFile[];
 }
 
 const MAX_MESSAGES = 10;
 const MAX_MESSAGE_CHARACTERS = 4_000;
-const MAX_FILES = 20;
+const MAX_FILES = 30;
 const MAX_FILE_CHARACTERS = 100_000;
 const MAX_ALL_CHARACTERS = 200_000;
 
-/** Accepts all additions or none. A string: the problem. */
-export function checkAdditions(messages: unknown, bootstrapFiles: unknown): Additions | string {
+/** Accepts all of it or none. A string: the problem. */
+export function checkResult(messages: unknown, bootstrapFiles: unknown): HookResult | string {
   if (!isTexts(messages)) return "`messages` must be a list of strings";
   if (!Array.isArray(bootstrapFiles)) return "`bootstrapFiles` must be a list of {name, content}";
   if (messages.length > MAX_MESSAGES) return `it added more than ${MAX_MESSAGES} messages`;
   if (messages.some((message) => message.length > MAX_MESSAGE_CHARACTERS)) {
     return `it added a message of more than ${MAX_MESSAGE_CHARACTERS} characters`;
   }
-  if (bootstrapFiles.length > MAX_FILES) return `it added more than ${MAX_FILES} bootstrap files`;
+  if (bootstrapFiles.length > MAX_FILES) return `it left more than ${MAX_FILES} bootstrap files`;
   const files = bootstrapFiles.map(bootstrapFile).filter((file) => file !== undefined);
   if (files.length < bootstrapFiles.length) return "each of `bootstrapFiles` must be {name, content}, both texts";
   if (files.some(({ content }) => content.length > MAX_FILE_CHARACTERS)) {
-    return `it added a bootstrap file of more than ${MAX_FILE_CHARACTERS} characters`;
+    return `it left a bootstrap file of more than ${MAX_FILE_CHARACTERS} characters`;
   }
   const all = files.reduce((sum, { content }) => sum + content.length, 0);
-  if (all > MAX_ALL_CHARACTERS) return `it added more than ${MAX_ALL_CHARACTERS} characters of bootstrap files`;
+  if (all > MAX_ALL_CHARACTERS) return `it left more than ${MAX_ALL_CHARACTERS} characters of bootstrap files`;
   return { messages: messages.filter((message) => message.trim() !== ""), bootstrapFiles: files };
 }
 

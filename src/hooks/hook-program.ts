@@ -26,12 +26,10 @@ async function readRequest(): Promise<ProgramRequest> {
 async function run({ handler: url, event }: ProgramRequest): Promise<ProgramAnswer> {
   const handler = handlerOf((await import(url)) as { default?: unknown });
   if (handler === undefined) return { failed: "its module has no function as default export" };
-  if (event === undefined) return { added: { messages: [], bootstrapFiles: [] } };
-  const given = new Set<unknown>(event.context.bootstrapFiles ?? []);
+  if (event === undefined) return { result: { messages: [], bootstrapFiles: [] } };
+  const given = event.context.bootstrapFiles ?? [];
   await handler(event);
-  const files: unknown = event.context.bootstrapFiles ?? [];
-  const added = Array.isArray(files) ? files.filter((file) => !given.has(file)) : files;
-  return { added: { messages: event.messages, bootstrapFiles: added } };
+  return { result: { messages: event.messages, bootstrapFiles: event.context.bootstrapFiles ?? given } };
 }
 
 type Handler = (event: HookEvent) => unknown;
@@ -48,9 +46,9 @@ function answer(value: ProgramAnswer): void {
   try {
     text = stringify(value);
   } catch {
-    text = stringify({ failed: "its additions are not valid JSON" });
+    text = stringify({ failed: "its result is not valid JSON" });
   }
-  if (text.length > MAX_PRINTED_CHARACTERS / 2) text = stringify({ failed: "it added too much" });
+  if (text.length > MAX_PRINTED_CHARACTERS / 2) text = stringify({ failed: "its result is too much" });
   write(`\n${request.mark}${text}\n`);
 }
 

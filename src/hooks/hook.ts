@@ -2,6 +2,8 @@
  * The contract of hooks: folders with a `HOOK.md` and a handler that runs on events. A hook never blocks or fails the
  * event: it has a time limit, and its errors are only reported.
  */
+import type { SessionEntry } from "../store/session-entry.ts";
+
 export const HOOK_EVENTS = [
   "command:new",
   "command:reset",
@@ -65,7 +67,11 @@ export interface HookContext {
   /** The channel that a command came from. */
   commandSource?: string | undefined;
   senderId?: string | undefined;
-  /** For `agent:bootstrap`. A handler may add files. */
+  /** The session's entry, where it is known. Changes to it are ignored. */
+  sessionEntry?: SessionEntry | undefined;
+  /** For `agent:bootstrap`: the configuration without secrets. Changes to it are ignored. */
+  cfg?: unknown;
+  /** For `agent:bootstrap`: what the agent will read. A handler may change, replace, remove and add files. */
   bootstrapFiles?: BootstrapFile[] | undefined;
 }
 
@@ -77,7 +83,7 @@ export interface BootstrapFile {
 export interface HookRunner {
   /** True if an enabled hook listens, for callers that must prepare data. */
   listens(event: HookEventName): boolean;
-  /** Resolves with all additions when every hook is done or timed out. Never rejects. */
+  /** Resolves with all results when every hook is done or timed out. Never rejects. */
   fire(event: HookEventName, request: HookRequest): Promise<HookOutcome>;
   list(): readonly Hook[];
   close(): Promise<void>;
@@ -85,11 +91,12 @@ export interface HookRunner {
 
 export interface HookRequest {
   sessionKey: string;
-  context: Omit<HookContext, "agentId" | "workspaceDir">;
+  context: Omit<HookContext, "agentId" | "workspaceDir" | "cfg">;
 }
 
 export interface HookOutcome {
   messages: string[];
+  /** For `agent:bootstrap`: the files after all hooks. Else empty. */
   bootstrapFiles: BootstrapFile[];
   failures: { hook: string; reason: string }[];
 }
@@ -108,7 +115,7 @@ export interface ProgramRequest {
 }
 
 /** Must be validated: the hook itself can write such a line. */
-export type ProgramAnswer = { added: { messages: unknown; bootstrapFiles: unknown } } | { failed: string };
+export type ProgramAnswer = { result: { messages: unknown; bootstrapFiles: unknown } } | { failed: string };
 
 /** Limit for everything a hook prints, including the answer. */
 export const MAX_PRINTED_CHARACTERS = 1024 * 1024;

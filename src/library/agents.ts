@@ -87,27 +87,32 @@ function withDefaultAgent<Params extends { agent: AgentHandle }, Result>(
 }
 
 export interface OpenHoldfastTurnsOptions extends Partial<Omit<OpenTurnsOptions, "channels" | "extraChannels">> {
-  /** Whether to open the configured channels as well. Default: false. */
-  channels?: boolean | undefined;
-  /** Channels of your own. */
-  extraChannels?: readonly Channel[] | undefined;
+  /** True: the configured channels. A list: these channels of your own, and no others. Default: false. */
+  channels?: boolean | readonly Channel[] | undefined;
 }
 
 /** Agents, channels and the pipeline between them. `start` it, `admit` messages, `close` it when done. */
 export async function openHoldfastTurns(options: OpenHoldfastTurnsOptions = {}): Promise<Turns> {
   const { home, config } = await withDefaults(options);
   const { openTurns } = await import("../compose/turns.ts");
-  return await openTurns({ ...options, channels: options.channels ?? false, home, config });
+  const { channels = false } = options;
+  const chosen = typeof channels === "boolean" ? { channels } : { channels: false, extraChannels: channels };
+  return await openTurns({ ...options, ...chosen, home, config });
 }
 
-export type OpenHoldfastGatewayOptions = Partial<OpenGatewayOptions>;
+export interface OpenHoldfastGatewayOptions extends Partial<Omit<OpenGatewayOptions, "channels" | "extraChannels">> {
+  /** False: no configured channels. A list: these channels of your own, beside the configured ones. Default: true. */
+  channels?: boolean | readonly Channel[] | undefined;
+}
 
 /** The same with the gateway's HTTP server, as `holdfast gateway` runs it. */
 export async function openHoldfastGateway(options: OpenHoldfastGatewayOptions = {}): Promise<OpenedGateway> {
   const { portIsDefault, ...setup } = await withDefaults(options);
   const { openGateway } = await import("../compose/turns.ts");
   const orFreePort = portIsDefault && options.port === undefined;
-  return await openGateway({ ...options, channels: options.channels ?? true, orFreePort, ...setup });
+  const { channels = true } = options;
+  const chosen = typeof channels === "boolean" ? { channels } : { channels: true, extraChannels: channels };
+  return await openGateway({ ...options, ...chosen, orFreePort, ...setup });
 }
 
 /** Connects to the running gateway of a home with the token from its file. `name` is shown in its status. */

@@ -78,7 +78,7 @@ export type RpcEvent = TurnEvent | { type: "gateway.closing"; reason: string };
 export type RpcEventName = RpcEvent["type"];
 
 const EVENT_SUMMARIES: Record<RpcEventName, string> = {
-  "message.admitted": "A message is stored and waits for its turn.",
+  "message.admitted": "A message is stored and waits for its turn; `messageId` is its idempotency key.",
   "message.dropped": "Messages were dropped from a full queue; the sender is notified.",
   "turn.started": "A turn begins; `attempt` counts restarts after a crash.",
   "turn.text": "The next part of the answer.",

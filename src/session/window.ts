@@ -11,7 +11,7 @@ import { faultPoint } from "../base/faults.ts";
 import { ensurePrivateFolder, fileExists } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
-import type { SessionEntry } from "../store/session-entry.ts";
+import type { Mutate, SessionEntry } from "../store/session-entry.ts";
 import type { WindowReason } from "../store/store.ts";
 import { type ExpectedTranscript, type TranscriptEnd, damageNotice, setAsideMissing } from "../transcript/damage.ts";
 import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "../transcript/entries.ts";
@@ -68,6 +68,24 @@ export async function openWindow(agent: AgentHandle, params: OpenWindowParams): 
     // Unused and empty.
     if (!unmoved) await unlink(path).catch(() => undefined);
   }
+}
+
+/**
+ * Begins the session `explicit:<id>` with an id that its caller chose, or continues it. Two callers may begin it at the
+ * same time, and an earlier one may have died in between: the transcript is then there, and is used.
+ */
+export async function beginSession(agent: AgentHandle, sessionId: string) {
+  const key = canonicalSessionKey(`explicit:${sessionId}`, agent);
+  const path = join(agent.sessionsFolder, transcriptFileName(sessionId));
+  const isKnown = (await agent.store.get(key)) !== undefined;
+  if (!isKnown && !isFile(path)) {
+    await startTranscript(agent, { path, sessionId, key, reason: "initial" }).catch((error: unknown) => {
+      if (!isFile(path)) throw error;
+    });
+  }
+  const begin: Mutate = (entry) =>
+    entry ?? entryForNewWindow(undefined, { sessionId, sessionFile: path, now: agent.clock.now() });
+  return { key, entry: await agent.store.update(key, begin, { windowReason: "initial" }) };
 }
 
 interface TranscriptStart {

@@ -34,6 +34,11 @@ export function programSessions(state: object): string[] {
   return [sdkSessionId, claudeCliSessionId, ...named].filter((id) => typeof id === "string" && id !== "") as string[];
 }
 
+/** The session in which Claude Code continues a window. OpenClaw has recorded it in two other fields. */
+export function claudeSessionOf(entry: SessionEntry): string | undefined {
+  return entry.sdkSessionId ?? entry.cliSessionIds?.["claude-cli"] ?? entry.claudeCliSessionId;
+}
+
 export function windowStateOf(entry: SessionEntry): WindowState | undefined {
   const fields = WINDOW_STATE_FIELDS.filter((field) => entry[field] !== undefined);
   return fields.length === 0 ? undefined : Object.fromEntries(fields.map((field) => [field, entry[field]]));

@@ -92,6 +92,9 @@ export interface ListQuery {
   /** Only sessions changed at or after this instant (ms). */
   activeSince?: number | undefined;
   kind?: SessionKind | undefined;
+  exceptKinds?: readonly SessionKind[] | undefined;
+  /** The session that spawned them. */
+  spawnedBy?: string | undefined;
   /** The entry's channel, else the one last used. */
   channel?: string | undefined;
   label?: string | undefined;

@@ -89,7 +89,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     // A duplicate may still be queued: the process that admitted it may have died.
     if (item.state === "queued") lanes.serve(parts, item.key);
     if (admitted) {
-      events.emit({ type: "message.admitted", agentId, sessionKey: item.key, itemId: item.id, queued: lanes.queued() });
+      const name = { agentId, sessionKey: item.key, itemId: item.id, messageId: item.address.messageId };
+      events.emit({ type: "message.admitted", ...name, queued: lanes.queued() });
     }
     return { admitted, item, agentId, sessionKey: item.key, ended: waiting };
   };

@@ -185,7 +185,8 @@ export interface TurnResult {
 
 /** Progress of messages and turns, for clients, logs and `health`. Nothing depends on these events. */
 export type TurnEvent =
-  | ({ type: "message.admitted"; queued: number } & TurnName)
+  /** `messageId`: the platform's id of the message, or its idempotency key. */
+  | ({ type: "message.admitted"; messageId: string; queued: number } & TurnName)
   /** Dropped from a full queue, or by `/stop`. The sender is informed. */
   | { type: "message.dropped"; agentId: string; sessionKey: string; itemIds: number[]; reason: string }
   | ({ type: "turn.started"; sessionId?: string | undefined; attempt: number } & TurnName)

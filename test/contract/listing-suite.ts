@@ -36,6 +36,16 @@ export function describeListing(makeStore: MakeStore): void {
       expect(await ids(fixture.store, { sort: "key" })).toEqual(["s-main", "s-group", "s-peer", "s-global"]);
     });
 
+    it("leaves out kinds, and finds what a session spawned", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      await fill(store);
+      await put(store, "subagent:1", entry("s-child", { updatedAt: 500, spawnedBy: GROUP }));
+      expect(await ids(store, { exceptKinds: ["global", "group"] })).toEqual(["s-main", "s-peer", "s-child"]);
+      expect(await ids(store, { spawnedBy: GROUP, limit: 5 })).toEqual(["s-child"]);
+      expect(await store.list({ spawnedBy: PEER, limit: 5 })).toEqual({ sessions: [], total: 0 });
+    });
+
     it("returns the same rows as text, filtered and paged alike", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;

@@ -40,6 +40,18 @@ it("03 answers once through a custom channel", async () => {
   );
 });
 
+it("04 answers with an engine that the program registers", async () => {
+  await using home = await temporaryFolder();
+  await writeFile(home.join("config.json"), JSON.stringify({ agents: { main: { engine: "shout" } } }));
+  expect(run(home.path, "examples/04-an-engine-of-your-own.ts")).toBe(
+    "HELLO! (0 messages before)\nIS ANYBODY THERE?! (1 messages before)\n",
+  );
+});
+
+it.each(["03-a-channel-of-your-own.ts", "04-an-engine-of-your-own.ts"])("%s has fewer than 60 lines", (name) => {
+  expect(readFileSync(`${root}examples/${name}`, "utf8").split("\n").length).toBeLessThan(60);
+});
+
 /** The output of each recipe of docs/library.md, in order. */
 const PRINTED = [
   /^\[echo\] message 1 of this window: hello\n$/,

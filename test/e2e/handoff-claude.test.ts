@@ -35,6 +35,23 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
+it("a conversation that OpenClaw has recorded continues in its session", async () => {
+  api.script(text("Hello Ada."));
+  house.telegram.say("My name is Ada.");
+  await house.hears(ADA.id, "Hello Ada.");
+  const { store } = await house.agent();
+  const native = (await store.get(KEY))?.sdkSessionId;
+  await store.update(KEY, (entry) => entry && { ...entry, sdkSessionId: undefined, claudeCliSessionId: native ?? "" });
+  api.script(text("It is Ada, as you said."));
+  house.telegram.say("What is my name?");
+  await house.hears(ADA.id, "It is Ada, as you said.");
+  expect((await store.get(KEY))?.sdkSessionId).toBe(native);
+  // Claude Code itself has the conversation; nothing is told again.
+  const { messages } = api.conversation.at(-1) ?? { messages: [] };
+  expect(JSON.stringify(messages)).toContain("My name is Ada.");
+  expect(JSON.stringify(messages)).not.toContain("previous_session_context");
+});
+
 it("a conversation whose session is lost continues in a fresh one with the hand-off", async () => {
   api.script(text("I look into the certificate."));
   house.telegram.say("I'm blocked: the release fails with a missing certificate.");

@@ -109,7 +109,8 @@ export function createStandInPipeline(options: {
         receivedAt: message.receivedAt,
       });
       if (admitted) {
-        events.emit({ type: "message.admitted", agentId, sessionKey, itemId: item.id, queued: 1 });
+        const { messageId } = item.address;
+        events.emit({ type: "message.admitted", agentId, sessionKey, itemId: item.id, messageId, queued: 1 });
         ends.set(item.id, runTurn(message, { agentId, sessionKey, item }));
       }
       const ended = ends.get(item.id) ?? Promise.reject(new Error("admitted by another process"));

@@ -1,6 +1,7 @@
 /** `holdfast config`: shows, changes and checks the configuration. */
 import { fileExists } from "../../base/files.ts";
 import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
+import { isOwnEngine } from "../../config/choices.ts";
 import { configFile, resolveHome } from "../../config/layout.ts";
 import type { Flags } from "../command.ts";
 import { loadSetup } from "../context.ts";
@@ -48,7 +49,10 @@ export async function schema(): Promise<void> {
 export async function check(options: Flags<"json">): Promise<void> {
   const { config, sources } = await loadSetup();
   const { describeOverriddenDenies } = await import("../../session/send-policy.ts");
-  const warnings = describeOverriddenDenies(config.session.sendPolicy?.rules ?? []);
+  const foreign = Object.entries(config.agents).flatMap(([id, { engine }]) =>
+    engine === undefined || isOwnEngine(engine) ? [] : [`agents.${id}.engine: a program must register "${engine}"`],
+  );
+  const warnings = [...describeOverriddenDenies(config.session.sendPolicy?.rules ?? []), ...foreign];
   if (options.json === true) return printJson({ ok: true, sources, warnings });
   for (const warning of warnings) talk(`Warning: ${warning}`);
   if (sources.length === 0) print("No configuration file; the defaults apply.");

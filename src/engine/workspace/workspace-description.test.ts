@@ -1,4 +1,5 @@
 import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../../base/log.ts";
@@ -187,6 +188,17 @@ it("creates a workspace once and never changes it", async () => {
   expect(await readFile(folder.join("a/b/AGENTS.md"), "utf8")).toBe("mine");
   await mkdir(folder.join("empty"));
   expect(await ensureWorkspace(folder.join("empty"))).toBe(false);
+});
+
+it("puts the bundled skills into a new workspace, where the agent finds them", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("new");
+  await ensureWorkspace(path);
+  const { system, skills } = await open({ path }).prompt();
+  expect(skills).toEqual([{ name: "coding-agent" }]);
+  expect(system).toContain("(skills/coding-agent/SKILL.md)");
+  const shipped = await readFile(new URL("../../../skills/coding-agent/SKILL.md", import.meta.url), "utf8");
+  expect(await readFile(join(path, "skills/coding-agent/SKILL.md"), "utf8")).toBe(shipped);
 });
 
 function open(folder: Pick<TemporaryFolder, "path">) {

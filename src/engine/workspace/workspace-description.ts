@@ -4,19 +4,24 @@
  * a few stats.
  */
 import { type Stats, statSync, constants } from "node:fs";
-import { open, readFile, stat } from "node:fs/promises";
+import { open, readFile, readdir, stat } from "node:fs/promises";
 import { join, dirname } from "node:path";
-import { dataFile } from "../../base/package.ts";
+import { bundledSkillsFolder, dataFile } from "../../base/package.ts";
 import { type Clock, localTime } from "../../base/clock.ts";
 import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createConfinedFiles, type ConfinedFiles, readText } from "../tools/confined-files.ts";
 import { delimited, printableLine } from "../../base/text.ts";
 import { openClawPart, readFrontmatter } from "../../base/frontmatter.ts";
+import type { BootstrapFile } from "../../hooks/hook.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, fileExists, syncFolder } from "../../base/files.ts";
 
 export interface WorkspacePrompt {
   system: string;
+  /** The bootstrap files in `system`, as the agent reads them. Default: none. */
+  files?: readonly BootstrapFile[] | undefined;
+  /** The same prompt with other files. Default: they follow `system`. */
+  withFiles?: ((files: readonly BootstrapFile[]) => string) | undefined;
   skills: { name: string; primaryEnv?: string | undefined }[];
   /** Rises when a skill changes. Stored in the entry's snapshot. */
   version: number;
@@ -60,13 +65,19 @@ export function createWorkspaceDescription(options: { workspace: string; logger:
       const folders = await skillFolders(files, logger);
       const { stamps, present, settled, version } = stampsOf(workspace, memory, folders);
       const skills = await readSkills(files, folders, logger);
-      const bootstrap = await describeBootstrapFiles(files, logger);
+      const { bootstrap, injected } = await readBootstrapFiles(files, logger);
       const skillsPart = describeSkills(skills);
-      const parts = [introduction(workspace), bootstrap.text, describeMemory(memory, present), skillsPart];
-      const system = parts.filter((part) => part !== "").join("\n\n");
-      const projectContextChars = bootstrap.text.length;
+      const rest = [describeMemory(memory, present), skillsPart].filter((part) => part !== "");
+      const withFiles = (shown: readonly BootstrapFile[]): string => {
+        const blocks = shown.map(({ name, content }) => delimited(name, content));
+        return [introduction(workspace), ...blocks, ...rest].join("\n\n");
+      };
+      const system = withFiles(bootstrap);
+      const projectContextChars = system.length - withFiles([]).length;
       const prompt: WorkspacePrompt = {
         system,
+        files: bootstrap,
+        withFiles,
         report: {
           source: "run",
           workspaceDir: workspace,
@@ -76,7 +87,7 @@ export function createWorkspaceDescription(options: { workspace: string; logger:
             projectContextChars,
             nonProjectContextChars: system.length - projectContextChars,
           },
-          injectedWorkspaceFiles: bootstrap.files,
+          injectedWorkspaceFiles: injected,
           skills: { promptChars: skillsPart.length, entries: skills.map(({ name }) => ({ name })) },
         },
         skills: skills.map(({ name, primaryEnv }) => ({ name, primaryEnv })),
@@ -180,19 +191,19 @@ const MAX_FILE_CHARACTERS = 20_000;
 const MAX_TOTAL_CHARACTERS = 80_000;
 
 /** Skips missing and empty files. Logs and skips unreadable ones. */
-async function describeBootstrapFiles(files: ConfinedFiles, logger: Logger) {
-  const parts: string[] = [];
+async function readBootstrapFiles(files: ConfinedFiles, logger: Logger) {
+  const bootstrap: BootstrapFile[] = [];
   const injected: InjectedFile[] = [];
   let left = MAX_TOTAL_CHARACTERS;
   for (const name of BOOTSTRAP_FILES) {
     const text = await textOf(files, name, logger);
     if (text === "") continue;
-    const shown = cut(text, name, Math.min(MAX_FILE_CHARACTERS, left));
-    left = Math.max(0, left - shown.length);
-    parts.push(delimited(name, shown));
-    injected.push({ name, rawChars: text.length, injectedChars: shown.length, truncated: shown !== text });
+    const content = cut(text, name, Math.min(MAX_FILE_CHARACTERS, left));
+    left = Math.max(0, left - content.length);
+    bootstrap.push({ name, content });
+    injected.push({ name, rawChars: text.length, injectedChars: content.length, truncated: content !== text });
   }
-  return { text: parts.join("\n\n"), files: injected };
+  return { bootstrap, injected };
 }
 
 async function textOf(files: ConfinedFiles, name: string, logger: Logger): Promise<string> {
@@ -276,16 +287,27 @@ function oneLine(value: unknown, length: number): string {
   return typeof value === "string" ? printableLine(value, length) : "";
 }
 
+/** Creates a missing workspace with the first instructions and the bundled skills. Never changes one that exists. */
 export async function ensureWorkspace(workspace: string): Promise<boolean> {
   if (await fileExists(workspace)) return false;
   await ensurePrivateFolder(workspace);
-  const path = join(workspace, "AGENTS.md");
+  // Of two processes, the one that creates this file also adds the skills.
+  if (!(await createFile(join(workspace, "AGENTS.md"), dataFile("workspace-agents.md")))) return false;
+  for (const folder of await readdir(bundledSkillsFolder())) {
+    const path = join(workspace, skillFile(folder));
+    await ensurePrivateFolder(dirname(path));
+    await createFile(path, join(bundledSkillsFolder(), folder, "SKILL.md"));
+  }
+  return true;
+}
+
+/** False: the file is there already. */
+async function createFile(path: string, source: string | URL): Promise<boolean> {
   try {
     await using handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, PRIVATE_FILE);
-    await handle.writeFile(await readFile(dataFile("workspace-agents.md")));
+    await handle.writeFile(await readFile(source));
     await handle.sync();
   } catch (error) {
-    // Another process created it first.
     if (systemErrorCode(error) === "EEXIST") return false;
     throw fileError(error, "write", path);
   }

@@ -32,6 +32,7 @@ export const chatMethods = {
       ...chat,
       message,
       idempotencyKey,
+      thinking: thinkingLevel.describe("Stays set for the session.").optional(),
       deliver: z.boolean().describe("Also send the answer to the session's chat, such as on Telegram.").default(false),
     }),
     result: z.object({
@@ -72,7 +73,10 @@ export const chatMethods = {
   "chat.abort": {
     summary: "Stops the running turn of a session, like `/stop`.",
     permission: "write",
-    params: z.strictObject(chat),
+    params: z.strictObject({
+      ...chat,
+      runId: textUpTo(200).describe("Only if the turn answers the message with this idempotency key.").optional(),
+    }),
     result: z.object({
       ok: z.literal(true),
       aborted: z.boolean().describe("False: no turn was running in this gateway."),
@@ -85,7 +89,11 @@ export const chatMethods = {
       message,
       agentId: agentId.optional(),
       sessionKey: sessionKey.describe("Default: the main session, unless `sessionId` or `to` is given.").optional(),
-      sessionId: sessionId.describe("The current window of a session, or a prefix of its id.").optional(),
+      sessionId: sessionId
+        .describe(
+          "The current window of a session, or a prefix of its id. A new UUID begins the session `explicit:<id>`.",
+        )
+        .optional(),
       to: textUpTo(512).describe("A person or group, in the channel's notation.").optional(),
       channel: channelName.describe("For `to`. Default: the only configured channel.").optional(),
       accountId,

@@ -57,6 +57,7 @@ const sessionRow = z.object({
 
 const level = textUpTo(64).nullable().optional();
 const text = textUpTo(1024).nullable().optional();
+const noEffect = level.describe("Kept for OpenClaw, without effect here.");
 
 export const sessionMethods = {
   "sessions.list": {
@@ -68,6 +69,9 @@ export const sessionMethods = {
       offset: z.int().min(0).default(0),
       activeMinutes: z.number().positive().describe("Only sessions used within this time.").optional(),
       kind: kind.optional(),
+      includeGlobal: z.boolean().describe("False: leaves out sessions of kind `global`.").default(true),
+      includeUnknown: z.boolean().describe("False: leaves out sessions of kind `unknown`.").default(true),
+      spawnedBy: sessionKey.describe("Only sessions that this one spawned.").optional(),
       channel: z.string().optional(),
       label: z.string().optional(),
       search: z.string().max(1000).describe("Words in key, label, name or subject.").optional(),
@@ -115,6 +119,7 @@ export const sessionMethods = {
       label: textUpTo(256).optional(),
       sessionId: sessionId.describe("A session id, or a prefix of one.").optional(),
       agentId: agentId.optional(),
+      spawnedBy: sessionKey.describe("Fails with kind `not-found` if another session spawned it.").optional(),
     }),
     result: z.object({
       ok: z.literal(true),
@@ -161,6 +166,11 @@ export const sessionMethods = {
       groupActivation: z.enum(["mention", "always"]).nullable().optional(),
       providerOverride: text,
       modelOverride: text,
+      model: text.describe("Sets the two overrides: `provider/model`, or a name that `/model` knows."),
+      execHost: noEffect,
+      execSecurity: noEffect,
+      execAsk: noEffect,
+      execNode: noEffect,
       queueMode: z.enum(QUEUE_MODES).nullable().optional(),
       queueDebounceMs: z.int().min(0).max(600_000).nullable().optional(),
       queueCap: z.int().min(1).max(10_000).nullable().optional(),

@@ -24,6 +24,26 @@ describe("agent", () => {
     expect(again.sessionKey).toBe("agent:main:main");
   });
 
+  it("begins a session with an id that no session has, and continues it", async () => {
+    await using home = await createGatewayHome();
+    const { call } = caller(home);
+    const sessionId = "5f0c2d1e-8a44-4f7e-9a30-2b6d1c9e7f10";
+    const sessionKey = `agent:main:explicit:${sessionId}`;
+    const ask = async (message: string) => await call("agent", { message, sessionId, thinking: "low" });
+    const both = await Promise.all([ask("one"), ask("two")]);
+    expect(both).toMatchObject([
+      { status: "ok", sessionKey },
+      { status: "ok", sessionKey },
+    ]);
+    expect(await home.agent.store.get(sessionKey)).toMatchObject({ sessionId, thinkingLevel: "low" });
+    const { messages } = await call("chat.history", { sessionKey });
+    expect(messages).toHaveLength(4);
+    expect(await home.agent.store.windows(sessionKey)).toMatchObject([{ sessionId, reason: "initial" }]);
+    await expect(call("agent", { message: "x", sessionId: "5f0c2d1f" })).rejects.toMatchObject({ kind: "not-found" });
+    await call("sessions.delete", { key: sessionKey });
+    await expect(ask("again")).rejects.toMatchObject({ code: "session-archived" });
+  });
+
   it("finds the session of a person on a channel", async () => {
     await using home = await createGatewayHome();
     const { call } = caller(home);

@@ -1,9 +1,10 @@
 /** `agent` runs a turn and waits for its end; `agents.list`. */
 import { TOO_LATE, raceAbort, within } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
-import { patchSession } from "../../session/patch.ts";
-import { openWindow } from "../../session/window.ts";
+import { listArchives } from "../../session/archive.ts";
+import { beginSession } from "../../session/window.ts";
 import type { CheckedParamsOf, ResultOf } from "../contract.ts";
 import type { RpcParts, HandlersOf, RpcCall } from "../rpc-parts.ts";
 import {
@@ -13,6 +14,7 @@ import {
   findChat,
   findTarget,
   openTarget,
+  setThinking,
   toOwnerMessage,
 } from "./target.ts";
 import type { TurnEnd } from "../../turn/pipeline.ts";
@@ -63,7 +65,12 @@ async function resolveTarget(params: Params, parts: RpcParts): Promise<ChosenSes
     return await findChat(parts, { channel, to, accountId }, agentId);
   }
   if (sessionId !== undefined) {
-    const found = await findTarget(parts, sessionId, agentId);
+    const found = await findTarget(parts, sessionId, agentId).catch((error: unknown) => {
+      const isMissing = error instanceof HoldfastError && error.code === "session-not-found";
+      if (isMissing && UUID.test(sessionId)) return undefined;
+      throw error;
+    });
+    if (found === undefined) return await beginWith(sessionId, parts, agentId);
     if (!found.isCurrent) throw earlierWindow(found.key, sessionId);
     return { ...found, entry: await found.agent.store.get(found.key) };
   }
@@ -71,6 +78,22 @@ async function resolveTarget(params: Params, parts: RpcParts): Promise<ChosenSes
   const mainKey = buildAgentMainSessionKey({ agentId: agentId ?? defaultAgent, mainKey: session.mainKey });
   const found = await openTarget(parts, { agentId, key: sessionKey ?? mainKey });
   return { ...found, entry: await found.agent.store.get(found.key) };
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** An id in the archive is not new: a second session with it could not be restored. */
+async function beginWith(sessionId: string, parts: RpcParts, agentId = parts.config.defaultAgent) {
+  const opened = await parts.agents.open(normalizeAgentId(agentId));
+  const archives = await listArchives(opened.agent);
+  const archive = archives.find(({ windows }) => windows.some((window) => window.sessionId === sessionId));
+  if (archive !== undefined) {
+    throw new HoldfastError("conflict", "session-archived", `${sessionId} is a window of the archived ${archive.key}`, {
+      hint: `Restore it with \`holdfast sessions restore ${archive.id}\`, or use another id.`,
+      data: { key: archive.key, sessionId },
+    });
+  }
+  return { ...opened, ...(await beginSession(opened.agent, sessionId)) };
 }
 
 /** For a person who is named without a channel. `cli` if no channel is configured. */
@@ -82,19 +105,6 @@ function onlyChannel(parts: RpcParts): string {
   throw new HoldfastError("usage", "channel-needed", `Which channel? Configured are ${[...names].join(", ")}`, {
     hint: "Choose one with channel.",
   });
-}
-
-async function setThinking({ agent, key, entry }: ChosenSession, thinkingLevel: string) {
-  if (entry !== undefined) {
-    return entry.thinkingLevel === thinkingLevel ? entry : await patchSession(agent, key, { thinkingLevel });
-  }
-  const opened = await openWindow(agent, {
-    key,
-    previous: undefined,
-    reason: "initial",
-    complete: (made) => ({ ...made, thinkingLevel }),
-  });
-  return opened ?? (await patchSession(agent, key, { thinkingLevel }));
 }
 
 async function waitForEnd(ended: Promise<TurnEnd>, timeoutSeconds: number | undefined, signal: AbortSignal) {

@@ -1,7 +1,12 @@
 /** Messages to an agent, the history of a window, and event subscriptions. */
 import { HoldfastError } from "../../base/errors.ts";
 import { fileExists } from "../../base/files.ts";
-import { locateWindowTranscript, expectedOfWindow, locateTranscript } from "../../session/agent-handle.ts";
+import {
+  type AgentHandle,
+  locateWindowTranscript,
+  expectedOfWindow,
+  locateTranscript,
+} from "../../session/agent-handle.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { findDamage } from "../../transcript/damage.ts";
 import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
@@ -10,15 +15,16 @@ import type { CheckedParamsOf, ResultOf } from "../contract.ts";
 import type { HistoryMessage } from "../contract/shapes.ts";
 import { EVENT_NAMES } from "../protocol.ts";
 import type { HandlersOf, RpcCall } from "../rpc-parts.ts";
-import { type TargetSession, openTarget, toOwnerMessage } from "./target.ts";
+import { type TargetSession, openTarget, setThinking, toOwnerMessage } from "./target.ts";
 import { type TranscriptProblem, addProblem, createProblemList, isLoss } from "../../transcript/scan.ts";
 import { messageText, isFlushEntry, turnIdOf } from "../../transcript/messages.ts";
 
 export const chatHandlers: HandlersOf<"chat.send" | "chat.history" | "chat.abort" | "events.subscribe"> = {
   "chat.send": async (params, { parts }) => {
     const target = await openTarget(parts, { ...params, key: params.sessionKey });
-    const entry = await target.agent.store.get(target.key);
-    const { idempotencyKey } = params;
+    const { idempotencyKey, thinking } = params;
+    const known = await target.agent.store.get(target.key);
+    const entry = thinking === undefined ? known : await setThinking({ ...target, entry: known }, thinking);
     const message = toOwnerMessage(parts, { ...target, entry }, { ...params, idempotencyKey });
     const { admitted, item, agentId, sessionKey } = await parts.pipeline.admit(message);
     const isOver = item.state === "done" || item.state === "dropped";
@@ -29,7 +35,8 @@ export const chatHandlers: HandlersOf<"chat.send" | "chat.history" | "chat.abort
   "chat.history": readHistory,
 
   "chat.abort": async (params, { parts }) => {
-    const { key } = await openTarget(parts, { ...params, key: params.sessionKey });
+    const { agent, key } = await openTarget(parts, { ...params, key: params.sessionKey });
+    if (params.runId !== undefined && !(await isRunning(agent, key, params.runId))) return { ok: true, aborted: false };
     return { ok: true, aborted: await parts.pipeline.abort(key, "stopped by the owner") };
   },
 
@@ -44,6 +51,11 @@ export const chatHandlers: HandlersOf<"chat.send" | "chat.history" | "chat.abort
     return { ok: true, events: [...(events ?? EVENT_NAMES)], sessionKeys };
   },
 };
+
+async function isRunning({ store }: AgentHandle, key: string, runId: string): Promise<boolean> {
+  const pending = await store.inbox.pending(key);
+  return pending.some(({ state, address }) => state === "running" && address.messageId === runId);
+}
 
 type Params = CheckedParamsOf<"chat.history">;
 

@@ -1,6 +1,7 @@
 /** Lists, shows and changes sessions. Each change emits `session.changed`. */
 import { inParallel } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { canonicalSessionKey } from "../../keys/canonical-key.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
 import {
@@ -11,7 +12,8 @@ import {
 } from "../../session/agent-handle.ts";
 import { deleteSession } from "../../session/archive.ts";
 import { withSessionLease } from "../../session/lease.ts";
-import { patchNotes, patchSession } from "../../session/patch.ts";
+import { chooseModel } from "../../session/model-choice.ts";
+import { type SessionPatch, patchNotes, patchSession } from "../../session/patch.ts";
 import { deriveSessionTitle } from "../../session/title.ts";
 import { sessionNotFound } from "../../session/window.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
@@ -36,7 +38,7 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     previews: await Promise.all(keys.map(async (key) => await preview(parts, key, { limit, maxChars }))),
   }),
 
-  "sessions.resolve": async ({ key, label, sessionId, agentId }, { parts }) => {
+  "sessions.resolve": async ({ key, label, sessionId, agentId, spawnedBy }, { parts }) => {
     const [reference, ...others] = [key, label, sessionId].filter((given) => given !== undefined);
     if (reference === undefined || others.length > 0) {
       throw new HoldfastError("usage", "invalid-params", "Exactly one of key, label and sessionId is needed", {
@@ -46,6 +48,7 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     const owner = key === undefined ? agentId : (agentId ?? (await openTarget(parts, { key })).agent.agentId);
     const found = await findTarget(parts, reference, owner);
     const { agent, key: resolved, isCurrent } = found;
+    if (spawnedBy !== undefined) await requireSpawnedBy(found, spawnedBy);
     return { ok: true, key: resolved, agentId: agent.agentId, sessionId: found.sessionId, isCurrent };
   },
 
@@ -61,9 +64,11 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     };
   },
 
-  "sessions.patch": async ({ key: named, agentId, expectedSessionId, ...patch }, { parts }) => {
-    const { agent, key } = await openTarget(parts, { key: named, agentId });
-    const entry = await patchSession(agent, key, patch, { expectedSessionId });
+  "sessions.patch": async ({ key: named, agentId, expectedSessionId, model, ...patch }, { parts }) => {
+    const target = await openTarget(parts, { key: named, agentId });
+    const { agent, key } = target;
+    const changes = { ...patch, ...(model === undefined ? {} : modelOverrides(target, model)) };
+    const entry = await patchSession(agent, key, changes, { expectedSessionId });
     emitChange(parts, agent.agentId, key);
     const notes = patchNotes(patch);
     return { ok: true, path: agent.store.path, key, entry, notes: notes.length === 0 ? undefined : notes };
@@ -93,6 +98,26 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     return { ok: true, ...result };
   },
 };
+
+async function requireSpawnedBy({ agent, key }: TargetSession, parent: string): Promise<void> {
+  const spawnedBy = (await agent.store.get(key))?.spawnedBy;
+  const isChild =
+    spawnedBy !== undefined && canonicalSessionKey(spawnedBy, agent) === canonicalSessionKey(parent, agent);
+  if (!isChild) throw sessionNotFound(key);
+}
+
+/** The default model is stored as no override, like `/model` does. */
+function modelOverrides({ agent, config, engine }: TargetSession, wanted: string | null): SessionPatch {
+  const none = { providerOverride: null, modelOverride: null };
+  if (wanted === null) return none;
+  const { provider, model, isDefault } = chooseModel(wanted, {
+    models: config.models,
+    providers: config.providers,
+    defaultModel: config.agents[agent.agentId]?.model,
+    bareNamesOf: engine.name === "claude-code" ? "anthropic" : undefined,
+  });
+  return isDefault ? none : { providerOverride: provider, modelOverride: model };
+}
 
 async function preview(
   parts: RpcParts,
@@ -156,7 +181,8 @@ interface Found extends ListedSession {
 
 async function listSessions(params: Params, { parts }: RpcCall): Promise<Result> {
   const ids = params.agentId === undefined ? await parts.agents.list() : [normalizeAgentId(params.agentId)];
-  const query = toQuery(params, parts.clock.now());
+  const spawnedBy = params.spawnedBy && (await openTarget(parts, { key: params.spawnedBy })).key;
+  const query = { ...toQuery(params, parts.clock.now()), spawnedBy };
   const found: Found[] = [];
   const paths: string[] = [];
   let total = 0;
@@ -182,12 +208,13 @@ async function listSessions(params: Params, { parts }: RpcCall): Promise<Result>
 
 /** The whole page may come from one agent. */
 function toQuery(params: Params, now: number): ListQuery {
-  const { activeMinutes, kind, channel, label, search } = params;
+  const { activeMinutes, kind, channel, label, search, includeGlobal, includeUnknown } = params;
   return {
     limit: params.offset + params.limit,
     fields: ROW_FIELDS,
     activeSince: activeMinutes === undefined ? undefined : now - activeMinutes * 60_000,
     kind,
+    exceptKinds: [...(includeGlobal ? [] : ["global" as const]), ...(includeUnknown ? [] : ["unknown" as const])],
     channel,
     label,
     text: search,

@@ -10,6 +10,8 @@ import { normalizeAgentId } from "../../keys/names.ts";
 import { parseAgentSessionKey, resolveThreadSessionKeys, sessionKindOf } from "../../keys/session-key.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import { findSession } from "../../session/find-session.ts";
+import { patchSession } from "../../session/patch.ts";
+import { openWindow } from "../../session/window.ts";
 import type { DeliveryContext, SessionEntry } from "../../store/session-entry.ts";
 import type { AddressedMessage, AgentParts } from "../../turn/pipeline.ts";
 import type { RpcParts } from "../rpc-parts.ts";
@@ -188,6 +190,20 @@ function findAccount(
 export interface ChosenSession extends TargetSession {
   entry: SessionEntry | undefined;
   route?: DeliveryContext | undefined;
+}
+
+/** Begins the session if there is none yet. */
+export async function setThinking({ agent, key, entry }: ChosenSession, thinkingLevel: string) {
+  if (entry !== undefined) {
+    return entry.thinkingLevel === thinkingLevel ? entry : await patchSession(agent, key, { thinkingLevel });
+  }
+  const opened = await openWindow(agent, {
+    key,
+    previous: undefined,
+    reason: "initial",
+    complete: (made) => ({ ...made, thinkingLevel }),
+  });
+  return opened ?? (await patchSession(agent, key, { thinkingLevel }));
 }
 
 /**

@@ -137,6 +137,8 @@ function createFilter(query: ListQuery): (key: string, entry: SessionEntry) => L
     const { kind, channel, label, search } = entryFacets(key, entry);
     const isWanted =
       (query.kind === undefined || query.kind === kind) &&
+      query.exceptKinds?.includes(kind) !== true &&
+      (query.spawnedBy === undefined || query.spawnedBy === entry.spawnedBy) &&
       (query.channel === undefined || query.channel === channel) &&
       (query.label === undefined || query.label === label) &&
       words.every((word) => search.includes(word));

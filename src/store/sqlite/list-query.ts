@@ -54,10 +54,12 @@ interface Selection {
 }
 
 function toSelection(query: ListQuery): Selection {
-  const { activeSince, kind, channel, label, text, limit, offset } = query;
+  const { activeSince, kind, exceptKinds = [], spawnedBy, channel, label, text, limit, offset } = query;
   const terms: [sql: string, value: SQLInputValue | undefined][] = [
     ["updated_at >= ?", activeSince],
     ["kind = ?", kind],
+    ...exceptKinds.map((other): [string, string] => ["kind <> ?", other]),
+    ["entry ->> 'spawnedBy' = ?", spawnedBy],
     ["channel = ?", channel],
     ["label = ?", label],
     ...searchWords(text).map((word): [string, string] => [

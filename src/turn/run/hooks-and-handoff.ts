@@ -5,10 +5,11 @@
  * A hand-off is written to the transcript together with the message it precedes, and marked as offered only
  * then. A repeated turn finds it in the transcript, or asks for it again.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
 import type { Offer, OfferRequest } from "../../handoff/handoff.ts";
 import type { CaptureReason, SessionState } from "../../handoff/state.ts";
-import type { BootstrapFile, HookContext, HookEventName, HookOutcome } from "../../hooks/hook.ts";
+import type { BootstrapFile, HookEventName, HookOutcome, HookRequest } from "../../hooks/hook.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
@@ -30,6 +31,7 @@ export interface HookCall {
   entry?: SessionEntry | undefined;
   ctx?: MessageContext | undefined;
   reason?: string | undefined;
+  bootstrapFiles?: readonly BootstrapFile[] | undefined;
 }
 
 export type HookMessages = ReturnType<typeof createHookMessages>;
@@ -63,15 +65,21 @@ export function createHookMessages() {
 }
 
 /** Undefined when no hook listens. Never rejects. */
-function fireHooks({ parts, sessionKey, event, entry, ctx, reason }: HookCall): Promise<HookOutcome> | undefined {
+function fireHooks(call: HookCall): Promise<HookOutcome> | undefined {
+  const { parts, sessionKey, event, entry, ctx, reason, bootstrapFiles } = call;
   const { hooks, agent } = parts;
   if (hooks === undefined || !hooks.listens(event)) return undefined;
-  const context: Omit<HookContext, "agentId" | "workspaceDir"> = {
-    ...(entry === undefined ? {} : { sessionId: entry.sessionId, sessionFile: transcriptPath(agent, entry) }),
+  const session = entry && {
+    sessionId: entry.sessionId,
+    sessionFile: transcriptPath(agent, entry),
+    sessionEntry: entry,
+  };
+  const context: HookRequest["context"] = {
+    ...session,
     reason,
     commandSource: ctx?.OriginatingChannel ?? ctx?.Provider,
     senderId: ctx?.SenderId,
-    ...(event === "agent:bootstrap" ? { bootstrapFiles: [] } : {}),
+    bootstrapFiles: bootstrapFiles && [...bootstrapFiles],
   };
   return hooks.fire(event, { sessionKey, context });
 }
@@ -80,26 +88,36 @@ function shownMessages(messages: readonly string[]): string[] {
   return messages.map((text) => text.trim().slice(0, MAX_MESSAGE).toWellFormed()).filter((text) => text !== "");
 }
 
-const MAX_FILES = 20;
+/** Limits for what hooks add or change. The workspace's own files have theirs. */
 const MAX_FILE_TEXT = 20_000;
 const MAX_FILES_TEXT = 40_000;
 
 export async function bootstrapHooks(call: Omit<HookCall, "event">, prompt: WorkspacePrompt) {
-  const fired = await fireHooks({ ...call, event: "agent:bootstrap" });
+  const { files: given = [], withFiles = (files) => appendFiles(prompt.system, files) } = prompt;
+  const fired = await fireHooks({ ...call, event: "agent:bootstrap", bootstrapFiles: given });
   if (fired === undefined) return { prompt, messages: [] };
-  const system = [prompt.system, ...describeFiles(fired.bootstrapFiles)].filter((part) => part !== "").join("\n\n");
-  return { prompt: { ...prompt, system }, messages: fired.messages };
+  const files = limitFiles(fired.bootstrapFiles, given);
+  const isSame = isDeepStrictEqual(files, given);
+  return { prompt: isSame ? prompt : { ...prompt, system: withFiles(files), files }, messages: fired.messages };
 }
 
-function describeFiles(files: readonly BootstrapFile[]): string[] {
+function appendFiles(system: string, files: readonly BootstrapFile[]): string {
+  return [system, ...files.map(({ name, content }) => delimited(name, content))]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function limitFiles(files: readonly BootstrapFile[], given: readonly BootstrapFile[]): BootstrapFile[] {
   let left = MAX_FILES_TEXT;
-  return files.slice(0, MAX_FILES).flatMap(({ name, content }) => {
+  return files.flatMap(({ name, content }) => {
+    const known = given.find((file) => file.name === name && file.content === content);
+    if (known !== undefined) return [known];
     const text = printable(content).trim();
     const shown = text.slice(0, Math.min(MAX_FILE_TEXT, left)).toWellFormed();
     if (shown === "") return [];
     left -= shown.length;
     const label = printableLine(name, 80).replace(/[^\w.-]+/g, "_") || "file";
-    return [delimited(label, shown.length < text.length ? `${shown}\n[cut here]` : shown)];
+    return [{ name: label, content: shown.length < text.length ? `${shown}\n[cut here]` : shown }];
   });
 }
 

@@ -17,7 +17,7 @@ import {
   modelOf,
   updateOwnEntry,
 } from "./turn-record.ts";
-import type { SessionEntry } from "../../store/session-entry.ts";
+import { type SessionEntry, claudeSessionOf } from "../../store/session-entry.ts";
 import type { TurnRequest } from "../pipeline.ts";
 import { contentText } from "../../transcript/messages.ts";
 
@@ -97,7 +97,8 @@ export interface SessionRun
 export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
   const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction, onTool } = run;
   const { agent, config, engine } = parts;
-  const { sessionId, sdkSessionId: engineSessionId, thinkingLevel: thinking } = entry;
+  const { sessionId, sdkSessionId, thinkingLevel: thinking } = entry;
+  const engineSessionId = engine.name === "claude-code" ? claudeSessionOf(entry) : sdkSessionId;
   const { agentId, workspace } = agent;
   const model = modelOf(entry, config, agentId);
   return await runEngine({
@@ -111,7 +112,7 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
     // Stored at once, so that a crash does not lose the engine's conversation.
     onSession: async (id) => {
       const window = { agent, held, sessionKey, sessionId };
-      if (id !== engineSessionId) await updateOwnEntry(window, () => ({ sdkSessionId: id }));
+      if (id !== sdkSessionId) await updateOwnEntry(window, () => ({ sdkSessionId: id }));
     },
     onCompaction,
     onTool,

@@ -251,6 +251,32 @@ it("adds files of hooks to the system prompt, within limits", async () => {
   expect(system.length).toBeLessThan(45_000);
 });
 
+function withFiles(shown: readonly { name: string; content: string }[]): string {
+  return shown.map(({ name, content }) => `${name}=${content.length}`).join(" ");
+}
+
+it("gives hooks the workspace's files and the entry, and the agent what they leave", async () => {
+  const engine = scriptedEngine(() => [answer("Well.")]);
+  await using home = await quietStage(engine);
+  const files = [
+    { name: "AGENTS.md", content: "Be kind." },
+    { name: "SOUL.md", content: "s".repeat(50_000) },
+  ];
+  home.parts.describeWorkspace = async () => ({ system: withFiles(files), files, withFiles, skills: [], version: 1 });
+  const seen: string[] = [];
+  const { called } = await listen(home, ["agent:bootstrap"], ({ context }) => {
+    seen.push(...(context.bootstrapFiles ?? []).map(({ name }) => name));
+    const [agents, soul] = context.bootstrapFiles ?? [];
+    if (agents === undefined || soul === undefined) return;
+    context.bootstrapFiles = [soul, { ...agents, content: "Be brief." }, { name: "A b/../c", content: "new" }];
+  });
+  await home.say("hello");
+  expect(engine.turns[0]?.system).toBe("SOUL.md=50000 AGENTS.md=9 A_b_.._c=3");
+  const { sessionId } = await home.entry();
+  expect(called[0]?.context).toMatchObject({ sessionId, sessionEntry: { sessionId } });
+  expect(seen).toEqual(["AGENTS.md", "SOUL.md"]);
+});
+
 it("a hook that hangs delays a reset by some seconds at most", async () => {
   await using home = await quietStage(scriptedEngine(() => [answer("Well.")]));
   await home.say("hello");

@@ -294,4 +294,24 @@ describe("an engine", () => {
     expect(engine.turns[1]?.engineSessionId).toBe("native-1");
     expect(home.events.filter(({ type }) => type === "turn.compaction")).toHaveLength(4);
   });
+
+  it.each([
+    [{ sdkSessionId: "sdk", claudeCliSessionId: "old", cliSessionIds: { "claude-cli": "cli" } }, "sdk"],
+    [{ claudeCliSessionId: "old", cliSessionIds: { "claude-cli": "cli", "codex-cli": "codex" } }, "cli"],
+    [{ claudeCliSessionId: "old", cliSessionIds: { "codex-cli": "codex" } }, "old"],
+    [{ cliSessionIds: { "codex-cli": "codex" } }, undefined],
+  ])("of Claude Code continues the session that OpenClaw has recorded: %o", async (recorded, expected) => {
+    const script = () => [{ type: "session" as const, id: expected ?? "new" }, answer("ok")];
+    for (const name of ["claude-code", "model"] as const) {
+      const engine = scriptedEngine(script, { name });
+      await using home = await createTurnHome(engine);
+      const { store } = home.fixture.agent;
+      await home.say("hello");
+      await store.update(ADA_KEY, (entry) => entry && { ...entry, sdkSessionId: undefined, ...recorded });
+      await home.say("again");
+      const own = "sdkSessionId" in recorded ? "sdk" : undefined;
+      expect(engine.turns[1]?.engineSessionId).toBe(name === "claude-code" ? expected : own);
+      expect(await home.entry()).toMatchObject({ sdkSessionId: expected ?? "new" });
+    }
+  });
 });
