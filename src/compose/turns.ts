@@ -121,6 +121,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
   };
   const closing = new AbortController();
   const started: { stop(): void }[] = [];
+  let tasksTimer: NodeJS.Timeout | undefined;
   const search = createLiveSearch({ ...common, config });
 
   return {
@@ -155,6 +156,9 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
         started.push(startHeartbeats({ ...common, config }), startSubagentReports(common));
       }
       await continueTasks(agents.opened(), logger);
+      // Another gateway of this home may die later.
+      const again = async (): Promise<void> => await continueTasks(agents.opened(), logger);
+      if (options.channels) tasksTimer = setInterval(() => void again(), TASKS_MS).unref();
       void afterStart(agents.opened(), logger);
       if (execution === "thread") search.start();
       await channels.start(async (message) => await pipeline.admit(message));
@@ -162,6 +166,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     close: async () => {
       // Channels stay open until the last replies are sent. Messages that arrive meanwhile stay in the inbox.
       for (const part of started) part.stop();
+      clearInterval(tasksTimer);
       await Promise.all(agents.opened().map(async ({ tasks }) => await tasks?.stop()));
       await pipeline.drain();
       await channels.stop();
@@ -176,6 +181,8 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
 
 /** A message for a channel that is not running here waits for the process that runs it. It is not split. */
 const UNKNOWN_CHANNEL: ChannelCapabilities = { media: true, replies: true, threads: true, deduplicates: false };
+
+const TASKS_MS = 60_000;
 
 /** Before the channels connect: questions of dead tasks must not be sent. */
 async function continueTasks(agents: readonly AgentParts[], logger: Logger): Promise<void> {

@@ -328,6 +328,7 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     recover: async () => {
       if (!options.canRun) return;
       for (const task of await listAll()) {
+        if (isClosing || running.has(task.key)) continue;
         if (task.state.state === "accepted") run(task);
         else if (isUnsettled(task)) await settleLost(task);
       }

@@ -26,7 +26,7 @@ describe("holdfast sessions", () => {
           updatedAt: TIME,
           ageMs: TIME,
           sessionId: ID,
-          systemSent: false,
+          systemSent: true,
           abortedLastRun: false,
           inputTokens: TIME,
           outputTokens: TIME,
