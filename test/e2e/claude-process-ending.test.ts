@@ -1,5 +1,5 @@
 /** How one real Claude Code process starts and ends, without leftovers. */
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -109,9 +109,7 @@ describe("starting", AT_ONCE, () => {
   test("reports a program that ends at once", async () => {
     await using home = await createProcessHome();
     const command = join(home.home.home, "broken");
-    await writeFile(command, "#!/bin/sh\necho 'half a line'; printf '{\"type\":'; echo 'no licence' >&2; exit 3\n", {
-      mode: 0o755,
-    });
+    writeProgram(command, "echo 'half a line'; printf '{\"type\":'; echo 'no licence' >&2; exit 3");
     await using claude = home.start({ command });
     const events = collect(claude);
     expect(await claude.send("hello")).toMatchObject({
@@ -129,9 +127,14 @@ describe("starting", AT_ONCE, () => {
     await using home = await createProcessHome();
     const command = join(home.home.home, "forking");
     const marks = "env -u HOLDFAST_RUN -u HOLDFAST_TEST_MARK";
-    await writeFile(command, `#!/bin/sh\nread -r _\n(${marks} setsid sleep 6 &)\nexit 0\n`, { mode: 0o755 });
+    writeProgram(command, `read -r _\n(${marks} setsid sleep 6 &)\nexit 0`);
     await using claude = home.start({ command });
     expect(await claude.send("hello")).toMatchObject({ outcome: "crashed" });
     expect(await claude.ended).toMatchObject({ code: 0 });
   });
 });
+
+/** Written by another process: a process that this one starts meanwhile would inherit the open file ("text file busy"). */
+function writeProgram(path: string, script: string): void {
+  execFileSync("sh", ["-c", 'cat > "$0" && chmod 755 "$0"', path], { input: `#!/bin/sh\n${script}\n` });
+}
