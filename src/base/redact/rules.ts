@@ -125,6 +125,9 @@ const BY_SHAPE: readonly Rule[] = [
   ["pair", loose`((?:^|[\s:(])(?:${USER} \/{1,2} |\S{1,64}@[\w.-]{1,64}, ))${TOLD}`, cue.isPlainPair],
   ["user and pass", loose`(\buser(?:name)?[ :]{1,2}${USER},? (?:and )?(?:pass|pw)[ :]{1,2})${TOLD}`, cue.isTyped],
   ["known account", loose`((?<![\w/@.-])${oneOf("account")}(?: ?[/|] ?|:))${TOLD}`, cue.isAccount],
+];
+
+const BY_CODE: readonly Rule[] = [
   ["set-up key", loose`(\b${oneOf("setup")}\b[^\n]{0,40}?[: ]["'\x60]?)${BASE32}\b`, cue.isBase32],
   ["key in hex after its label", loose`(${HEX_KEY}(?:${IS}|[ \t=])["'\x60]?)(?:0x)?[0-9a-f]{32,128}\b`],
   ["key in a variable", exact`(\b(?!CACHE|PUBLIC|SESSION)[A-Z0-9_]{2,30}_KEY["']?\s?[:=]\s?["']?)[0-9a-f]{32,128}\b`],
@@ -163,14 +166,17 @@ const BY_LABEL: readonly Rule[] = [
   ["passphrase", loose`(\bpass-?phrase${PLACE}${IS})[a-z]{2,12}(?:[ -][a-z]{2,12}){2,7}(?=[.\n]|$)`, cue.isNamed],
   ["seed phrase", loose`(\b${SEED}${PLACE}(?:${IS}|[ \t]?=)\s{0,2}["']?)${SEED_WORDS}`, cue.isSeed],
 ];
+const SPACED = "(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|app(?:lication)?[- ]password|recover|backup";
+const HAS_CODE = new RegExp(String.raw`\d[\d-]|[a-z0-9]{16}|${SPACED}`, "i");
 const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
 
 /** A field that holds nothing but a secret. */
 const FIELD = "(?:proxy-?)?authorization|(?:set-?)?cookie|pin|otp|mnemonic|pass|.*[_-]pass";
 export const SECRET_FIELD = new RegExp(`^(?:${FIELD}|.*(?:${PASSWORD}|${SECRET})s?)$`, "i");
 
+/** Most texts need only some of the rules. Compiling all of them takes as long as a short command. */
 export function applyRules(text: string): string {
-  const rules = HAS_LABEL.test(text) ? [...BY_SHAPE, ...BY_LABEL] : BY_SHAPE;
+  const rules = [...BY_SHAPE, ...(HAS_CODE.test(text) ? BY_CODE : []), ...(HAS_LABEL.test(text) ? BY_LABEL : [])];
   return rules.reduce((result, [, find, isSecret]) => applyRule(result, find, isSecret), text);
 }
 
