@@ -176,10 +176,10 @@ function finishItems(rows: StoreRows, finish: FinishItems): OutboxItem[] | undef
   return finish.startSending === true ? startFirst(rows, items) : items;
 }
 
-/** A repeated draft may have been sent before. */
+/** Empty if an earlier reply must be sent first, or if the first one is a repeated draft: it may have been sent. */
 function startFirst(rows: StoreRows, items: OutboxItem[]): OutboxItem[] {
   const [first, ...rest] = items;
-  if (first?.state !== "pending" || first.attempts > 0 || rows.hasWaitingBefore(first.key, first.id)) return items;
+  if (first?.state !== "pending" || first.attempts > 0 || rows.hasWaitingBefore(first.key, first.id)) return [];
   const started: OutboxItem = { ...first, state: "sending", attempts: 1 };
   rows.putOutboxItem(started);
   return [started, ...rest];

@@ -154,7 +154,10 @@ export interface FinishOptions {
   entry?: Mutate | undefined;
   /** Also releases the lease. Default: false. */
   release?: boolean | undefined;
-  /** Also starts sending the first reply, unless an earlier reply of the session waits. Default: false. */
+  /**
+   * Also starts sending the first reply, unless an earlier reply of the session waits. The result is then what the
+   * caller must send: the replies, or nothing. Default: false.
+   */
   startSending?: boolean | undefined;
 }
 

@@ -200,10 +200,12 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(second).toMatchObject({ state: "pending", attempts: 0 });
       expect(await store.outbox.get(first?.id ?? 0)).toEqual(first);
       expect(await store.outbox.startSending(first?.id ?? 0, 0)).toBe(false);
-      expect(await store.inbox.finish(lease, [b], [draft("r-3")], START)).toMatchObject([{ state: "pending" }]);
+      // An earlier reply waits.
+      expect(await store.inbox.finish(lease, [b], [draft("r-3")], START)).toEqual([]);
+      expect(await store.outbox.due(Date.now(), 9)).toMatchObject([{}, {}, { state: "pending", attempts: 0 }]);
       // A repeated draft is not started again.
       await store.outbox.delivered(first?.id ?? 0);
-      expect(await store.inbox.finish(lease, [c], [draft("r-1")], START)).toMatchObject([{ state: "delivered" }]);
+      expect(await store.inbox.finish(lease, [c], [draft("r-1")], START)).toEqual([]);
     });
 
     it("records how an item ended", async () => {

@@ -127,6 +127,24 @@ describe("delivery", () => {
     expect(await outbox.get(id)).toMatchObject({ state: "delivered", attempts: 2 });
   });
 
+  it("sends the reply of a turn after an earlier reply that is sent again later", async () => {
+    await using home = await temporaryFolder();
+    await using world = await createPipelineHome({ home: home.path });
+    await world.pipeline.start();
+    let failures = 1;
+    world.channel.beforeSend = () => {
+      if (failures-- > 0) {
+        throw new HoldfastError("unavailable", "rate-limited", "Slow down", { data: { retryAfterMs: 1200 } });
+      }
+    };
+    await enqueue(world, draft("early"));
+    await expect.poll(() => eventsOf(world, "delivery.delayed").length).toBe(1);
+    const { ended } = await world.pipeline.admit(inbound("hello"));
+    expect((await ended).sessionKey).toBe(KEY);
+    await expect.poll(() => sentTexts(world).length).toBe(2);
+    expect(sentTexts(world)[0]).toBe("early");
+  });
+
   it("repeats a message that a process was sending when it died, and counts it", async () => {
     await using home = await temporaryFolder();
     await using world = await createPipelineHome({ home: home.path });

@@ -153,12 +153,13 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     return { ms: SWEEP_MS };
   };
 
-  const deliver = async (key: string, items: readonly OutboxItem[], { areOwn = false } = {}): Promise<void> => {
+  /** `isFirstStarted`: the attempt for the first item is recorded. */
+  const deliver = async (key: string, items: readonly OutboxItem[], { isFirstStarted = false } = {}): Promise<void> => {
     try {
-      for (const item of items) {
+      for (const [index, item] of items.entries()) {
         if (ending.signal.aborted || taken === undefined || taken.held.signal.aborted) return;
         const request = { pipeline, parts, channel, signal: ending.signal };
-        const isStarted = areOwn && item.state === "sending";
+        const isStarted = isFirstStarted && index === 0;
         const isSettled = isStarted
           ? await sendStarted({ ...request, item: { ...item, state: "pending", attempts: 0 } })
           : await sendItem({ ...request, item });
@@ -198,7 +199,7 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     const { promise, resolve } = Promise.withResolvers<readonly OutboxItem[]>();
     busy.set(
       key,
-      promise.then(async (replies) => await deliver(key, replies, { areOwn: true })),
+      promise.then(async (replies) => await deliver(key, replies, { isFirstStarted: true })),
     );
     return resolve;
   };
