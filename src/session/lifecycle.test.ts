@@ -202,6 +202,22 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect((await agent.store.get(KEY))?.compactionCount).toBe(1);
   });
 
+  it("keeps an interrupted turn whole when it compacts", async () => {
+    await using fixture = await createAgentHome(kind);
+    const { agent } = fixture;
+    await start(fixture, KEY, "0");
+    await append(fixture, KEY, "1");
+    const address = { channel: "web", accountId: "default", chatId: "1", messageId: "m" };
+    await agent.store.inbox.admit({ key: KEY, address, payload: {}, receivedAt: 0 });
+    await withSessionLease(agent, KEY, {}, async ({ lease }) => await agent.store.inbox.claim(lease));
+    await append(fixture, KEY, "write the file");
+    for (const text of ["a result", "another", "a third"]) {
+      await appendAssistantMessageToSessionTranscript({ agent, sessionKey: KEY, text });
+    }
+    expect(await compactSession(agent, KEY, { maxLines: 2 })).toMatchObject({ compacted: true, kept: 4 });
+    expect(await textOf(fixture, KEY)).toEqual(["write the file", "a result", "another", "a third"]);
+  });
+
   it("mirrors deliveries outside a turn", async () => {
     await using fixture = await createAgentHome(kind);
     const { agent } = fixture;

@@ -29,14 +29,22 @@ export async function compactSession(agent: AgentHandle, key: string, options: C
     const path = transcriptPath(agent, entry);
     if (!(await fileExists(path))) return { key, compacted: false, kept: 0 };
 
-    const maxEntries = options.maxLines ?? DEFAULT_MAX_LINES;
+    const limits = {
+      maxEntries: options.maxLines ?? DEFAULT_MAX_LINES,
+      keepLastTurn: await wasInterrupted(agent, key),
+    };
     await rememberEnd(agent, { key, path, entry, held });
     const { compacted, archived, kept } = await around(key, async () => {
-      return await compactTranscript(path, { maxEntries, clock: agent.clock, fence: () => held.fence() });
+      return await compactTranscript(path, { ...limits, clock: agent.clock, fence: () => held.fence() });
     });
     if (compacted) await incrementCompactionCount({ agent, sessionKey: key, lease: held.lease });
     return { key, compacted, archived, kept };
   });
+}
+
+/** A turn began and did not end, so it will be repeated. One that was put off has a note and may have no attempts. */
+async function wasInterrupted({ store }: AgentHandle, key: string): Promise<boolean> {
+  return (await store.inbox.pending(key)).some(({ attempts, note }) => attempts > 0 || note !== undefined);
 }
 
 /**

@@ -13,7 +13,7 @@ import { type Fence, withExclusiveAccess } from "./appender.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
 import { type CompactionEntry, type TranscriptEntry, SESSION_MARK_TYPE } from "./entries.ts";
 import type { TranscriptLog } from "./log.ts";
-import { attachmentsOf } from "./messages.ts";
+import { attachmentsOf, isFlushEntry } from "./messages.ts";
 import { prepareForWrite } from "./prepare.ts";
 import { type Write, copyRange, rewriteTranscript } from "./rewrite.ts";
 import { type OnProblem, openForReading, scanEntriesBackward, scanLines } from "./scan.ts";
@@ -35,6 +35,11 @@ const MAX_CARRIED_FILES = 200;
 
 export interface CompactOptions {
   maxEntries: number;
+  /**
+   * Keeps the newest turn whole, even beyond `maxEntries`. For a turn that has not ended: when it is repeated, it
+   * must find its message and the results of its tools. Default: false.
+   */
+  keepLastTurn?: boolean | undefined;
   clock?: Clock | undefined;
   fence?: Fence | undefined;
   onProblem?: OnProblem | undefined;
@@ -51,7 +56,7 @@ export async function compactTranscript(path: string, options: CompactOptions) {
   return await withExclusiveAccess(path, { clock, fence }, async () => {
     const header = await prepareForWrite(path, { clock, onProblem: options.onProblem });
     await using handle = await openForReading(path);
-    const { cut, kept } = await findCut(handle, maxEntries);
+    const { cut, kept } = await findCut(handle, options);
     if (cut === undefined) return { compacted: false, kept };
     const survey = await surveyPath(path, cut, options.onProblem ?? (() => undefined));
     await fence?.();
@@ -65,15 +70,23 @@ export async function compactTranscript(path: string, options: CompactOptions) {
 }
 
 /** Start of the kept lines. Undefined if there is nothing to remove. */
-async function findCut(handle: FileHandle, maxEntries: number): Promise<{ cut: number | undefined; kept: number }> {
+async function findCut(handle: FileHandle, { maxEntries, keepLastTurn = false }: CompactOptions) {
   let oldest: number | undefined;
   let kept = 0;
-  for await (const { offset } of scanEntriesBackward(handle)) {
-    if (kept === maxEntries) return { cut: oldest, kept };
+  let isInTurn = keepLastTurn;
+  for await (const { entry, offset } of scanEntriesBackward(handle)) {
+    if (kept >= maxEntries && !isInTurn) return { cut: oldest, kept };
     oldest = offset;
     kept++;
+    if (isQuestion(entry)) isInTurn = false;
   }
   return { cut: undefined, kept };
+}
+
+/** The message that began a turn, not one that joined it or saved the agent's memory. */
+function isQuestion(entry: TranscriptEntry): boolean {
+  if (entry.type !== "message" || entry.message.role !== "user") return false;
+  return entry.steered !== true && !isFlushEntry(entry);
 }
 
 interface Survey {
