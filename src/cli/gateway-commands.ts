@@ -1,5 +1,5 @@
 /** The commands for the gateway, turns, channels and agents. Each loads its code when it runs. */
-import { CHANNEL_NAMES, ENGINE_NAMES } from "../config/choices.ts";
+import { CHANNEL_NAMES, ENGINE_NAMES, THINKING_LEVELS } from "../config/choices.ts";
 import {
   type Command,
   AGENT,
@@ -78,11 +78,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
       to: { ...text("whom", "the session with this person, group or number"), short: "t" },
       sessionId: text("id", "the session with this id, key or label; a new UUID begins one"),
       ...AGENT,
-      thinking: choice(
-        "level",
-        ["off", "minimal", "low", "medium", "high", "xhigh"],
-        "off, minimal, low, medium, high or xhigh",
-      ),
+      thinking: choice("level", THINKING_LEVELS, "off, minimal, low, medium, high or xhigh"),
       deliver: flag("also send the answer to the person"),
       channel: text("name", "the channel of the person (default: where they wrote last)"),
       ...LOCAL,

@@ -12,5 +12,8 @@ export type ChannelName = (typeof CHANNEL_NAMES)[number];
 export const QUEUE_MODES = ["steer", "followup", "collect", "interrupt"] as const;
 export type QueueMode = (typeof QUEUE_MODES)[number];
 
+export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+export const VERBOSE_LEVELS = ["on", "off", "full"] as const;
+
 export const QUEUE_DROPS = ["old", "new", "summarize"] as const;
 export type QueueDrop = (typeof QUEUE_DROPS)[number];

@@ -1,5 +1,6 @@
 /** The fields of a session that people and programs may set. */
 import { HoldfastError } from "../base/errors.ts";
+import { QUEUE_MODES, THINKING_LEVELS, VERBOSE_LEVELS } from "../config/choices.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 import { assertExpected, sessionNotFound } from "./window.ts";
@@ -34,6 +35,13 @@ const PATCHABLE_FIELDS = [
   "projectFolder",
   "handoff",
 ] as const satisfies readonly (keyof SessionEntry)[];
+
+/** An entry may have other values, from another program. A person who sets one would wait for an effect in vain. */
+const CHOICES: Partial<Record<PatchableField, readonly string[]>> = {
+  thinkingLevel: THINKING_LEVELS,
+  verboseLevel: VERBOSE_LEVELS,
+  queueMode: QUEUE_MODES,
+};
 
 /** Settings of OpenClaw features that Holdfast does not have. They are kept, so that OpenClaw finds them again. */
 const KEPT_FIELDS: readonly string[] = [
@@ -103,6 +111,7 @@ function checkPatch(patch: SessionPatch): SessionPatch {
       data: { field: unknown },
     });
   }
+  for (const [field, choices] of Object.entries(CHOICES)) checkChoice(field, choices, patch[field as PatchableField]);
   if (patch.label === undefined || patch.label === null) return patch;
   const label = parseSessionLabel(patch.label);
   if (!label.ok) {
@@ -111,6 +120,15 @@ function checkPatch(patch: SessionPatch): SessionPatch {
     });
   }
   return { ...patch, label: label.label };
+}
+
+function checkChoice(field: string, choices: readonly string[], value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (typeof value === "string" && choices.includes(value)) return;
+  throw new HoldfastError("usage", "invalid-value", `${field} cannot be ${JSON.stringify(value)}`, {
+    hint: `Give one of ${choices.join(", ")}. Nothing was changed.`,
+    data: { field },
+  });
 }
 
 function applyPatch(entry: SessionEntry, patch: SessionPatch, now: number): SessionEntry {

@@ -93,6 +93,15 @@ describe("holdfast sessions", () => {
     expect((await run("handoff", "list", "--json")).json()).toMatchObject({ total: 0 });
   });
 
+  it.each(["thinkingLevel=much", "verboseLevel=5", "queueMode=later"])("patch refuses %s", async (assignment) => {
+    await using home = await temporaryFolder();
+    const run = async (...args: string[]) => await runCliShared(args, { home: home.path });
+    await runCliShared(["chat", "--local"], { home: home.path, input: "hello\n/label x\n" });
+    const { code, stderr } = await run("sessions", "patch", "x", assignment);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/Give one of \w+, \w+.*\. Nothing was changed\./);
+  });
+
   it("patch records a change of project", async () => {
     await using home = await temporaryFolder();
     const run = async (...args: string[]) => await runCliShared(args, { home: home.path });

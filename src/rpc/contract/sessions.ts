@@ -1,6 +1,6 @@
 /** Sessions: list, show, change. Shapes as in OpenClaw's gateway; additions are in the docs. */
 import { z } from "zod";
-import { QUEUE_DROPS, QUEUE_MODES } from "../../config/choices.ts";
+import { QUEUE_DROPS, QUEUE_MODES, VERBOSE_LEVELS } from "../../config/choices.ts";
 import type { DeliveryContext, SessionOrigin } from "../../store/session-entry.ts";
 import {
   type MethodContract,
@@ -158,7 +158,7 @@ export const sessionMethods = {
       displayName: text,
       subject: text,
       thinkingLevel: thinkingLevel.nullable().optional(),
-      verboseLevel: z.enum(["on", "off", "full"]).nullable().optional(),
+      verboseLevel: z.enum(VERBOSE_LEVELS).nullable().optional(),
       reasoningLevel: level,
       elevatedLevel: level,
       responseUsage: z.enum(["on", "off", "tokens", "full"]).nullable().optional(),

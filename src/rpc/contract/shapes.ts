@@ -1,6 +1,7 @@
 /** Shapes used by several methods. */
 import { z } from "zod";
 import { isRecord } from "../../base/json-record.ts";
+import { THINKING_LEVELS } from "../../config/choices.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage, TurnMark } from "../../transcript/entries.ts";
 import type { Permission } from "../protocol.ts";
@@ -51,7 +52,7 @@ export const channelName = z
   .toLowerCase()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "a channel's name consists of a-z, 0-9, _ and -");
 
-export const thinkingLevel = z.enum(["off", "minimal", "low", "medium", "high", "xhigh"]);
+export const thinkingLevel = z.enum(THINKING_LEVELS);
 
 export const usage = z.object({
   input: z.number(),

@@ -1,5 +1,5 @@
 /** Commands that show or change one setting of the session: /think, /verbose, /usage, /send, /activation, /queue … */
-import { QUEUE_DROPS, QUEUE_MODES } from "../../config/choices.ts";
+import { QUEUE_DROPS, QUEUE_MODES, THINKING_LEVELS } from "../../config/choices.ts";
 import type { QueueConfig } from "../../config/config.ts";
 import { isGroupMessage } from "../../keys/group.ts";
 import type { SessionPatch } from "../../session/patch.ts";
@@ -48,8 +48,6 @@ function unknownWord({ name, words }: Setting, word: string): string {
 }
 
 const MAX_WORD = 40;
-
-const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
 export const thinkCommand = settingCommand({
   name: "think",
