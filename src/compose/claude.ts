@@ -15,6 +15,7 @@ import type { DiscoverOptions } from "../claude/discovery/discover.ts";
 import type { NativeIndex } from "../claude/index/native-index.ts";
 import { resolveClaudeHome, type RunningSession } from "../claude/native/layout.ts";
 import type { ProjectStatus } from "../claude/project-status.ts";
+import type { RegistryProblem } from "../claude/registry/registry.ts";
 import type { SessionCosts } from "../claude/registry/run-stats.ts";
 import type { ClaudeRunner } from "../claude/runner/runner.ts";
 import type { HoldfastConfig } from "../config/config.ts";
@@ -182,7 +183,8 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
       excluded: [...running.excluded, ...(options.excluded ?? [])],
       evidence: options.evidence !== false && { hasOpenHandOff: (id) => openHandoffs.has(id), ...options.evidence },
     });
-    return { selection, sessions, repoPath: found?.repoPath ?? repoPath };
+    const reason = selection.reason + unreadNote(found?.problems ?? []);
+    return { selection: { ...selection, reason }, sessions, repoPath: found?.repoPath ?? repoPath };
   }
 
   /** The session with this label that was used last and that Claude Code can still open. */
@@ -303,6 +305,13 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
       },
     });
   }
+}
+
+/** A registry says which sessions are labelled or another agent's, so a decision without it may be wrong. */
+function unreadNote(problems: readonly RegistryProblem[]): string {
+  if (problems.length === 0) return "";
+  const files = problems.map(({ path }) => path).join(", ");
+  return ` Decided without ${files}, which cannot be read: labelled sessions and those of other agents may be among the candidates.`;
 }
 
 /** The sessions that a caller gives, in a list or in a status. They may have only the fields of the RFC. */

@@ -1,5 +1,5 @@
 /** The output of `cc select` and `cc eval`. docs/cli.md describes it. */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CcHome, OWN, createCcHome, NUMBER, TEXT } from "../support/cli-home.ts";
@@ -70,6 +70,17 @@ describe("holdfast cc select", () => {
     expect(stdout).toMatch(/^Start fresh: the best match, .* is not\s+eligible: unrelated work \(/);
     expect(stdout).toMatch(/^\w{8} +- +0\.\d\d .* not eligible +\S/m);
     expect(stdout).toMatch(/ {10}not eligible: unrelated work/);
+  });
+
+  it("names a registry that it could not read", async () => {
+    const folder = join(home.home, "agents", "reviewer");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "claude-code-sessions.json"), Buffer.alloc(100));
+    const { reason } = (await home.cc("select", "add a test for the webhook handler", "--json")).json() as {
+      reason: string;
+    };
+    rmSync(folder, { recursive: true });
+    expect(reason).toMatch(/Decided without \S+reviewer\/claude-code-sessions\.json, which cannot be read/);
   });
 
   it("uses the given label", async () => {
