@@ -1,5 +1,6 @@
 /** `health`, `status` and `channels.status`. An agent whose store fails is reported and does not hide the others. */
 import { normalizeAgentId } from "../../keys/names.ts";
+import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { ListedSession } from "../../store/store.ts";
 import { checkHealth } from "../check-health.ts";
@@ -37,11 +38,13 @@ export const statusHandlers: HandlersOf<keyof typeof statusMethods> = {
     const now = parts.clock.now();
     const recent: StatusRow[] = [];
     const byAgent: Status["sessions"]["byAgent"] = [];
+    let queued = 0;
     for (const id of ids) {
       const { agent } = await parts.agents.open(id);
       const page = await agent.store.list({ limit });
       byAgent.push({ agentId: id, path: agent.store.path, count: page.total });
       for (const session of page.sessions) recent.push(toStatusRow(id, session, now));
+      queued += await countWaiting(agent);
     }
     const { problems } = await checkHealth(parts, recentFailures?.() ?? []);
     const { rss, heapUsed } = process.memoryUsage();
@@ -52,7 +55,7 @@ export const statusHandlers: HandlersOf<keyof typeof statusMethods> = {
       pid: process.pid,
       memory: { rssBytes: rss, heapUsedBytes: heapUsed },
       problems: problems.map(({ text }) => text),
-      turns: parts.pipeline.status(),
+      turns: { ...parts.pipeline.status(), queued },
       channels: channelRows(parts),
       sessions: {
         paths: byAgent.map(({ path }) => path),
@@ -65,6 +68,17 @@ export const statusHandlers: HandlersOf<keyof typeof statusMethods> = {
 
   "channels.status": async (_params, { parts }) => ({ ts: parts.clock.now(), channels: channelRows(parts) }),
 };
+
+/**
+ * Messages that wait for a turn, from the store: after a restart they wait before this process has looked at them.
+ * One that a dead process left running waits too.
+ */
+async function countWaiting({ store }: AgentHandle): Promise<number> {
+  const waits = (await store.inbox.pending()).map(
+    async ({ state, key }) => state === "queued" || (await store.leases.current(key)) === undefined,
+  );
+  return (await Promise.all(waits)).filter(Boolean).length;
+}
 
 function channelRows({ channels }: RpcParts): Health["channels"] {
   const built = channels.accounts().map(({ channel, agentId, status }) => ({
