@@ -98,6 +98,13 @@ describe("holdfast cc run", () => {
     expect(denied.stderr).toContain("not allowed: Bash");
   });
 
+  it("says how to continue after a limit", async () => {
+    home.api.script(toolUse("Bash", { command: "echo once" }));
+    const { code, stderr } = await home.cc("run", "do two things", "--fresh", "--max-budget-usd", "0.0001");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/ {2}To continue: holdfast cc run "…" --resume [0-9a-f]{8} --max-budget-usd <dollars>/);
+  });
+
   it("starts a fresh session with a warning when the session is gone", async () => {
     const { code, stderr, stdout } = await home.cc(
       "run",

@@ -242,7 +242,17 @@ export function printResult(result: ClaudeCodeResult, shownWarnings: ReadonlySet
   }
   for (const { toolName } of result.denials) talk(`not allowed: ${toolName}`);
   if (result.error !== undefined) talk(`holdfast: ${result.error}`);
+  const flag = LIMIT_FLAGS[result.outcome];
+  if (flag === undefined || result.sessionId === undefined) return;
+  talk(`  To continue: holdfast cc run "…" --resume ${shortId(result.sessionId)} ${flag}`);
 }
+
+/** The options that give a run more than it had. */
+const LIMIT_FLAGS: Partial<Record<ClaudeCodeResult["outcome"], string>> = {
+  "limit-budget": "--max-budget-usd <dollars>",
+  "limit-turns": "--max-turns <n>",
+  "timed-out": "--timeout <minutes>",
+};
 
 /** Prints events as lines or JSON, and collects the warnings that were shown. */
 export function createEventPrinter(json: boolean): {
