@@ -52,6 +52,10 @@ const TOGETHER = [
     name: "native-sessions",
     test: /\/dist\/claude\/(?:attribution|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/registry|archive\/catalogue|native\/(?:layout|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|list)\.js$/,
   },
+  {
+    name: "search",
+    test: /\/dist\/(?:memory\/(?!read-thread\.|search-results)[a-z-]+|compose\/search|cli\/commands\/search|claude\/native\/line-format)\.js$/,
+  },
 ];
 
 const { rolldown } = await import("rolldown");

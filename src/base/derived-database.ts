@@ -48,6 +48,19 @@ export function openDerived(options: DerivedOptions): DatabaseSync {
   return connectDerived(options, true);
 }
 
+/** Opens a file that is exactly as the last process left it. Undefined if it has to be checked, created or replaced. */
+export function openAsLeft({ path, pragmas, isOurs }: DerivedOptions): DatabaseSync | undefined {
+  if (!isAsLeft(path)) return undefined;
+  try {
+    const setUp = (database: DatabaseSync): void => {
+      if (!isOurs(database)) throw new UnusableDatabase();
+    };
+    return openConnection(path, { pragmas, setUp });
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a folder, a broken link or another thing that is not a file has the name. */
 export function isOccupied(path: string): boolean {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;

@@ -7,7 +7,7 @@ import type { Logger } from "../base/log.ts";
 import type { MeaningStatus } from "../memory/meaning.ts";
 import type { RefreshReport } from "../memory/refresh.ts";
 import type { SearchParts } from "../rpc/rpc-parts.ts";
-import { type OpenSearchOptions, openPersonSearch } from "./search.ts";
+import type { OpenSearchOptions } from "./search.ts";
 
 export interface LiveSearch extends SearchParts {
   /** Indexes in the background from now on. */
@@ -25,7 +25,7 @@ const BACKGROUND_MS = 60_000;
 
 export function createLiveSearch(options: OpenSearchOptions & { clock: Clock; logger: Logger }): LiveSearch {
   const { clock } = options;
-  const opening = lazy(async () => await openPersonSearch(options));
+  const opening = lazy(async () => await (await import("./search.ts")).openPersonSearch(options));
   const thread = createIndexThread(options);
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,12 +1,14 @@
 /** Opens the search index for a person: every agent's chats and memory, and all native sessions. */
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Logger, createLogger } from "../base/log.ts";
+import { readArchive } from "../claude/archive/catalogue.ts";
 import { resolveClaudeHome } from "../claude/native/layout.ts";
+import { listAllSessions } from "../claude/registry/registry.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { type Environment, agentLayout, claudeLayout, resolveOpenClawHome, searchIndexFile } from "../config/layout.ts";
-import type { PersonQuery, PersonResult } from "../memory/person-search.ts";
+import { type PersonQuery, type PersonResult, searchForPerson } from "../memory/person-search.ts";
 import type { RefreshOptions, RefreshReport } from "../memory/refresh.ts";
-import type { SearchIndex } from "../memory/search-index.ts";
+import { type SearchIndex, createSearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
 import { listAgentIds } from "./agent.ts";
 
@@ -29,10 +31,7 @@ export interface PersonSearch {
 export async function openPersonSearch(options: OpenSearchOptions): Promise<PersonSearch> {
   const { home, config, env = process.env } = options;
   const logger = options.logger ?? createLogger({ level: config.log.level });
-  const [index, { searchForPerson }] = await Promise.all([
-    openSearchIndex({ ...options, logger }),
-    import("../memory/person-search.ts"),
-  ]);
+  const index = await openSearchIndex({ ...options, logger });
   return {
     index,
     refresh: async (choice) => {
@@ -48,7 +47,6 @@ export async function openPersonSearch(options: OpenSearchOptions): Promise<Pers
 /** With the configured embedding model, if there is one. */
 export async function openSearchIndex(options: OpenSearchOptions & { logger: Logger }): Promise<SearchIndex> {
   const { home, config, clock = systemClock, logger } = options;
-  const { createSearchIndex } = await import("../memory/search-index.ts");
   const { embeddings } = config.search;
   const encoder = embeddings === undefined ? undefined : await openEncoder(options, embeddings);
   return await createSearchIndex({ path: searchIndexFile(home), clock, logger, encoder });
@@ -64,10 +62,6 @@ async function allSources({
   config,
   env,
 }: Required<Pick<OpenSearchOptions, "home" | "config" | "env">>): Promise<SearchSources> {
-  const [{ listAllSessions }, { readArchive }] = await Promise.all([
-    import("../claude/registry/registry.ts"),
-    import("../claude/archive/catalogue.ts"),
-  ]);
   const [agentIds, registries, archive] = await Promise.all([
     listAgentIds(home),
     listAllSessions({ home, openClawHome: resolveOpenClawHome(env) }),

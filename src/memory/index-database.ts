@@ -18,7 +18,14 @@ import {
   sqliteResultCode,
   wrapConnection,
 } from "../base/sqlite.ts";
-import { findDatabaseDamage, isDatabaseDamage, noteAsLeft, openDerived } from "../base/derived-database.ts";
+import {
+  type DerivedOptions,
+  findDatabaseDamage,
+  isDatabaseDamage,
+  noteAsLeft,
+  openAsLeft,
+  openDerived,
+} from "../base/derived-database.ts";
 
 export interface IndexDatabase extends Pick<SqliteConnection, "all" | "get" | "run" | "transaction" | "close"> {
   /** How long to wait while another process writes; then an error of the kind `locked`. */
@@ -111,41 +118,59 @@ function isForbidden(error: unknown): boolean {
 }
 
 async function openOnDisk(path: string, logger: Logger, damagedInode: number | undefined): Promise<Connection> {
+  const inode = inodeOf(path);
+  // Nothing is created or removed, so no lock is needed.
+  const known = damagedInode === undefined ? openAsLeft(derivedOptions(path)) : undefined;
+  if (known !== undefined) return { database: known, sqlite: wrapConnection(known, path, INDEX_ROLE), inode };
   await ensurePrivateFolder(dirname(path));
   return await withFileLock(`${path}.lock`, {}, async () => {
     const before = statSync(path, { throwIfNoEntry: false });
     const replace = before !== undefined && before.ino === damagedInode;
-    const database = openFile(path, replace);
-    const inode = inodeOf(path);
-    if (before !== undefined && before.ino !== inode) {
+    const database = openFile({ ...derivedOptions(path), replace });
+    const opened = inodeOf(path);
+    if (before !== undefined && before.ino !== opened) {
       logger.warn("the search index cannot be used and is built again", { path });
     }
-    return { database, sqlite: wrapConnection(database, path, INDEX_ROLE), inode };
+    return { database, sqlite: wrapConnection(database, path, INDEX_ROLE), inode: opened };
   });
 }
 
-function openFile(path: string, replace: boolean): DatabaseSync {
+/**
+ * Large pages, because a search reads many that are next to each other. A lost commit costs a second reading, so the
+ * disk is not waited for; NORMAL cannot damage the file.
+ */
+const PRAGMAS = `
+  PRAGMA page_size = 16384;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA temp_store = MEMORY;
+`;
+
+function openFile(options: DerivedOptions): DatabaseSync {
+  const { path } = options;
   try {
-    return openDerived({
-      path,
-      // A lost commit costs a second reading, so the disk is not waited for; NORMAL cannot damage the file.
-      pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;",
-      create: (database) => database.exec(SCHEMA),
-      isOurs: (database) =>
-        database.prepare("PRAGMA user_version").get()?.["user_version"] === INDEX_VERSION &&
-        database.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID,
-      check: (database) => {
-        // Fails if a table is missing.
-        database.prepare("SELECT 1 FROM sources, words, vocabulary, edits, vectors LIMIT 0").get();
-        return findDatabaseDamage(database);
-      },
-      replace,
-    });
+    return openDerived(options);
   } catch (error) {
     throw sqliteResultCode(error) === undefined
       ? fileError(error, "create", path)
       : sqliteError(error, path, INDEX_ROLE);
   }
+}
+
+function derivedOptions(path: string): DerivedOptions {
+  return {
+    path,
+    pragmas: PRAGMAS,
+    create: (database) => database.exec(SCHEMA),
+    isOurs: (database) =>
+      database.prepare("PRAGMA user_version").get()?.["user_version"] === INDEX_VERSION &&
+      database.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID,
+    check: (database) => {
+      // Fails if a table is missing.
+      database.prepare("SELECT 1 FROM sources, folders, words, vocabulary, edits, vectors LIMIT 0").get();
+      return findDatabaseDamage(database);
+    },
+  };
 }
 
 function inodeOf(path: string): number | undefined {
@@ -157,7 +182,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Increased when the same files would be indexed differently. */
-const INDEX_VERSION = 4;
+const INDEX_VERSION = 5;
 
 /** "HFSx" in SQLite's header identifies our file. */
 const APPLICATION_ID = 0x48465378;
@@ -183,6 +208,7 @@ export const ABOUT_PLACE = 2 ** PASSAGE_BITS - 1;
  * - `words`: stemmed, without accents, one column per kind of text because they count differently. `parts` holds
  *   extra words for the tokenizer (`query.ts`). The last place of a source is about the session: title, branch, files.
  * - `vocabulary`: each distinct word once, for parts of words and typos.
+ * - `folders`: what is known of a folder of native transcripts (`native-folders.ts`).
  * - `edits`: which prompt (a passage id) led to a change of a file.
  * - `vectors`: the meaning of a session (`meaning.ts`), one per encoder; empty for a session without words.
  */
@@ -215,6 +241,8 @@ const SCHEMA = `
     UNIQUE (path, holder)
   ) STRICT;
   CREATE INDEX sources_by_session ON sources (session_id);
+  CREATE INDEX own_sources ON sources (kind) WHERE kind <> 'native';
+  CREATE TABLE folders (path TEXT PRIMARY KEY, memory TEXT, stamps BLOB) STRICT, WITHOUT ROWID;
   CREATE TABLE source_folders (
     source_id INTEGER NOT NULL REFERENCES sources (id),
     folder TEXT NOT NULL,

@@ -8,14 +8,11 @@ import { lstatSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { errorMessage } from "../base/errors.ts";
 import { loadManifest, type ArchiveManifest, type ArchivePart, partOwner } from "../claude/archive/catalogue.ts";
-import {
-  listFolder,
-  projectsFolder,
-  type NativeTranscript,
-  listProjectTranscripts,
-  listSubagents,
-  SUBAGENT_FILE,
-} from "../claude/native/layout.ts";
+import { findSubagents, stampAt } from "../claude/index/find-changes.ts";
+import type { FolderLook, TranscriptFile } from "../claude/index/index-rows.ts";
+import type { FileStamp } from "../claude/index/scan-job.ts";
+import { lookAtNative } from "./native-folders.ts";
+import { listFolder, projectsFolder, type NativeTranscript, SUBAGENT_FILE } from "../claude/native/layout.ts";
 import { sessionIdOfTranscript } from "../transcript/paths.ts";
 import type { SourceRow } from "./source-rows.ts";
 import type { NativeSources, SearchSources, SourceFile, SourceKind } from "./sources.ts";
@@ -30,24 +27,29 @@ export interface Listing {
 const MEMORY_FILES: ReadonlySet<string> = new Set(["AGENTS.md", "MEMORY.md"]);
 const MEMORY_FOLDER = "memory";
 
-/** `indexed`: files in the index. */
-export async function listSources(sources: SearchSources, indexed: Iterable<IndexedFile>): Promise<Listing> {
-  const listing: Listing = { files: [], covered: [], failed: [] };
-  for (const agent of sources.agents ?? []) {
+/**
+ * `indexed`: files in the index. Undefined: do not list the archive. The last
+ * parameter: the project folders to list. Default: all.
+ */
+export async function listSources(
+  { agents = [], native }: SearchSources,
+  indexed: Iterable<IndexedFile> | undefined,
+  { looks, failed } = native === undefined ? { looks: [], failed: [] } : lookAtNative(native, new Map()),
+): Promise<Listing> {
+  const listing: Listing = { files: [], covered: [], failed: [...failed] };
+  for (const agent of agents) {
     const { workspace, sessionsFolder, archiveFolder } = agent;
     if (workspace !== undefined) await cover(listing, "memory", workspace, () => listMemory(agent.agentId, workspace));
     for (const folder of [sessionsFolder, archiveFolder]) {
       if (folder !== undefined) await cover(listing, "transcript", folder, () => listOwn(agent.agentId, folder));
     }
   }
-  const { native } = sources;
-  if (native !== undefined) {
-    await listNative(listing, native);
-    const { archive } = native;
+  if (native === undefined) return listing;
+  for (const look of looks) listProject(listing, look, native.owners);
+  const { archive } = native;
+  if (archive !== undefined && indexed !== undefined) {
     const originals = listing.files.filter(({ kind }) => kind === "native");
-    if (archive !== undefined) {
-      await cover(listing, "native", archive.folder, () => listArchive(native, originals, indexed));
-    }
+    await cover(listing, "native", archive.folder, () => listArchive(native, originals, indexed));
   }
   return listing;
 }
@@ -86,49 +88,21 @@ async function listOwn(agentId: string, folder: string): Promise<(SourceFile | u
   });
 }
 
-async function listNative(listing: Listing, native: NativeSources): Promise<void> {
-  const projects = projectsFolder(native.claudeHome);
-  const failures = listing.failed.length;
-  const names = native.folders ?? (await projectNames(listing, projects));
-  for (const name of names) {
-    const folder = join(projects, basename(name));
-    await cover(listing, "native", folder, () => listProject(folder, native.owners));
-  }
-  // A removed project folder is only noticed when all folders were listed.
-  if (native.folders === undefined && listing.failed.length === failures) {
-    listing.covered.push({ kind: "native", folder: projects });
-  }
-}
-
-async function projectNames(listing: Listing, projects: string): Promise<string[]> {
-  try {
-    const entries = await listFolder(projects);
-    return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);
-  } catch (error) {
-    listing.failed.push({ path: projects, reason: errorMessage(error) });
-    return [];
-  }
-}
-
 /** A session comes before its subagents, because it determines their owner. */
-async function listProject(
-  folder: string,
-  owners: ReadonlyMap<string, string> | undefined,
-): Promise<(SourceFile | undefined)[]> {
-  const transcripts = await listProjectTranscripts(folder);
-  const entries = await listFolder(folder);
-  const withFolder = new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => name));
-  const files: (SourceFile | undefined)[] = [];
-  for (const transcript of transcripts) {
-    const file = nativeFile(transcript, owners);
-    files.push(file);
-    if (file === undefined || !withFolder.has(transcript.sessionId)) continue;
-    for (const { agentId, path } of await listSubagents(transcript.path)) {
-      const subagent = nativeFile({ ...transcript, path }, owners);
-      files.push(subagent && { ...subagent, subagentId: agentId });
-    }
+function listProject(listing: Listing, look: FolderLook, owners: NativeSources["owners"]): void {
+  const withFolder = new Set(look.sessionFolders);
+  const add = ({ path, sessionId, agentId }: TranscriptFile, stamp: FileStamp): void => {
+    const owner = owners?.get(sessionId);
+    const name = basename(path);
+    listing.files.push({ path, name, kind: "native", owner, sessionId, subagentId: agentId, ...stamp });
+  };
+  let isListed = true;
+  for (const [index, name] of look.names.entries()) {
+    const sessionId = basename(name, ".jsonl");
+    add({ folder: look.folder, name, path: join(look.root, name), sessionId }, stampAt(look.stamps, index));
+    if (withFolder.has(sessionId)) isListed = findSubagents(look, sessionId, listing.failed, add) && isListed;
   }
-  return files;
+  if (isListed) listing.covered.push({ kind: "native", folder: look.root });
 }
 
 function nativeFile(

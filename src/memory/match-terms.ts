@@ -27,7 +27,8 @@ export interface TermMatches {
 }
 
 /** Said, parts of words, tool calls, about the session. */
-const COLUMN_WEIGHTS = "1.0, 0.8, 0.3, 1.0";
+const TOOL_WEIGHT = 0.3;
+const COLUMN_WEIGHTS = `1.0, 0.8, ${TOOL_WEIGHT}, 1.0`;
 /** More passages than this: a common term. */
 const COMMON = 3000;
 /** Fewer passages than this: also look for words that contain the term. */
@@ -39,25 +40,34 @@ export function matchTerms(database: IndexDatabase, parsed: ParsedQuery, filter:
     return { term, expression, count: expression === undefined ? 0 : countUpTo(database, expression, COMMON + 1) };
   });
   terms.sort((a, b) => a.count - b.count);
-  const sources = new Set<number>();
+  /** Source → the best weight of its passages so far. */
+  const sources = new Map<number, number>();
+  const placesOf = ({ prefix }: QueryTerm) => ({
+    sources: sources.size > 0 ? best(sources) : newestSources(database, filter),
+    isPrefix: prefix,
+  });
+  const rareLookup = createLookup(database, parsed, filter);
   return terms.map(({ term, expression, count }) => {
-    const isCommon = count > COMMON;
-    const within = !isCommon ? [] : sources.size > 0 ? [...sources] : newestSources(database, filter);
-    const lookup = createLookup(database, parsed, filter, within);
+    const lookup = count > COMMON ? commonLookup(database, parsed, filter, placesOf(term)) : rareLookup;
     const weights = expression === undefined ? new Map<number, number>() : lookup(expression, 1);
     const instead = weights.size < FEW && !term.exact ? addReplacements(database, term, weights, lookup) : [];
     if (weights.size === 0 && isWorthScanning(term)) scan(database, term, parsed, filter, weights);
-    for (const id of weights.keys()) sources.add(sourceOf(id));
+    for (const [id, weight] of weights) sources.set(sourceOf(id), Math.max(weight, sources.get(sourceOf(id)) ?? 0));
     return { term, weights, instead };
   });
 }
 
-/** Ranking a word that is everywhere would take longer than everything else, and says no more than the time. */
-const MAX_NEWEST = 200;
+/** A common term is only looked up in this many sources: ranking it everywhere takes longer than everything else. */
+const MAX_SOURCES = 200;
+
+function best(sources: ReadonlyMap<number, number>): number[] {
+  const ranked = [...sources].sort((a, b) => b[1] - a[1]);
+  return ranked.slice(0, MAX_SOURCES).map(([id]) => id);
+}
 
 function newestSources(database: IndexDatabase, filter: RowFilter): number[] {
   const about = `((sources.id << ${PASSAGE_BITS}) + ${ABOUT_PLACE})`;
-  const sql = `SELECT id FROM sources WHERE ${filter.sql(about)} ORDER BY last_at DESC LIMIT ${MAX_NEWEST}`;
+  const sql = `SELECT id FROM sources WHERE ${filter.sql(about)} ORDER BY last_at DESC LIMIT ${MAX_SOURCES}`;
   return database.all<{ id: number }>(sql, ...filter.values).map(({ id }) => id);
 }
 
@@ -68,21 +78,48 @@ function countUpTo(database: IndexDatabase, expression: string, limit: number): 
 
 type Lookup = (expression: string, share: number) => Map<number, number>;
 
-function createLookup(
+function createLookup(database: IndexDatabase, { unwanted }: ParsedQuery, filter: RowFilter): Lookup {
+  const sql = `
+    SELECT rowid AS id, -bm25(words, ${COLUMN_WEIGHTS}) AS goodness FROM words
+    WHERE words MATCH ? AND ${filter.sql("words.rowid")} ORDER BY goodness DESC LIMIT ${COMMON}`;
+  return (expression, share) => {
+    const values = [without(expression, unwanted), ...filter.values];
+    const rows = database.all<{ id: number; goodness: number }>(sql, ...values);
+    return new Map(rows.map(({ id, goodness }) => [id, share * (goodness + PRESENCE)]));
+  };
+}
+
+/**
+ * Looks into each of these sources by the range of its ids. bm25 would count all passages with the term first, so the
+ * weight is what bm25 gives a passage of average length, as rare as the term is in these sources.
+ */
+function commonLookup(
   database: IndexDatabase,
   { unwanted }: ParsedQuery,
   filter: RowFilter,
-  sources: readonly number[],
+  { sources, isPrefix }: { sources: readonly number[]; isPrefix: boolean },
 ): Lookup {
-  const within = sources.length === 0 ? "" : `AND (rowid >> ${PASSAGE_BITS}) IN (SELECT value FROM json_each(?))`;
+  const within = JSON.stringify(sources);
+  // A prefix collects its words again for every range.
+  const places = isPrefix
+    ? `words LEFT JOIN passages ON passages.id = words.rowid
+       WHERE (words.rowid >> ${PASSAGE_BITS}) IN (SELECT value FROM json_each(?))`
+    : `json_each(?) AS s CROSS JOIN words LEFT JOIN passages ON passages.id = words.rowid
+       WHERE words.rowid BETWEEN s.value << ${PASSAGE_BITS} AND (s.value << ${PASSAGE_BITS}) + ${ABOUT_PLACE}`;
   const sql = `
-    SELECT rowid AS id, -bm25(words, ${COLUMN_WEIGHTS}) AS goodness FROM words
-    WHERE words MATCH ? ${within} AND ${filter.sql("words.rowid")}
-    ORDER BY goodness DESC LIMIT ${COMMON}`;
+    SELECT words.rowid AS id, passages.role IS 'tool' AS is_tool FROM ${places}
+      AND words MATCH ? AND ${filter.sql("words.rowid")}`;
   return (expression, share) => {
-    const values = [without(expression, unwanted), ...(within === "" ? [] : [JSON.stringify(sources)])];
-    const rows = database.all<{ id: number; goodness: number }>(sql, ...values, ...filter.values);
-    return new Map(rows.map(({ id, goodness }) => [id, share * (goodness + PRESENCE)]));
+    const found = database.all<{ id: number; is_tool: number }>(
+      sql,
+      within,
+      without(expression, unwanted),
+      ...filter.values,
+    );
+    const count = "SELECT sum(passages + 1) AS count FROM sources WHERE id IN (SELECT value FROM json_each(?))";
+    const all = database.get<{ count: number | null }>(count, within)?.count ?? 0;
+    const rarity = Math.max(0, Math.log((all - found.length + 0.5) / (found.length + 0.5)));
+    return new Map(found.map((row) => [row.id, share * (rarity * (row.is_tool === 1 ? TOOL_WEIGHT : 1) + PRESENCE)]));
   };
 }
 

@@ -3,9 +3,7 @@
  * phrase must be there. Among equally good ones the newest comes first.
  */
 import { type IndexDatabase, ABOUT_PLACE, PASSAGE_BITS, passageId, sourceOf } from "./index-database.ts";
-import { type TermMatches, matchTerms } from "./match-terms.ts";
-import type { ParsedQuery } from "./query.ts";
-import { type Asker, type SearchFilter, rowFilter } from "./source-filter.ts";
+import type { TermMatches } from "./match-terms.ts";
 import type { SourceKind } from "./sources.ts";
 
 /** `some`: nothing has all terms; these have some. `meaning`: these hardly have them, but are about the same. */
@@ -41,10 +39,9 @@ const MIN_CANDIDATES = 50;
 
 export function rankPassages(
   database: IndexDatabase,
-  parsed: ParsedQuery,
-  { asker, filter, limit, similar }: PassageRanking,
+  terms: readonly TermMatches[],
+  { limit, similar }: PassageRanking,
 ): { found: RankedPassage[]; matched: Matched; instead: string[]; coverage: number } {
-  const terms = matchTerms(database, parsed, rowFilter(asker, filter));
   const weighed = weighPassages(terms).filter(({ id, matches }) => !isAbout(id) && hasExact(terms, matches));
   const complete = weighed.filter(({ count }) => count === terms.length);
   const coverage = coverageOf(database, terms);
@@ -71,8 +68,6 @@ export function rankPassages(
 }
 
 interface PassageRanking {
-  asker: Asker;
-  filter: SearchFilter;
   limit: number;
   /** Ranks by this similarity, by id, and by words only beside it. */
   similar?: ReadonlyMap<number, number> | undefined;
@@ -171,10 +166,9 @@ const TOGETHER = 0.5;
 
 export function rankSessions(
   database: IndexDatabase,
-  parsed: ParsedQuery,
-  { asker, filter, limit, passages, similar }: SessionRanking,
+  terms: readonly TermMatches[],
+  { limit, passages, similar }: SessionRanking,
 ): { found: RankedSession[]; total: number; matched: Matched; instead: string[]; coverage: number } {
-  const terms = matchTerms(database, parsed, rowFilter(asker, filter));
   const bySource = Map.groupBy(weighPassages(terms), ({ id }) => sourceOf(id));
   const sources = [...bySource]
     .map(([id, members]) => ({ id, members, weight: sessionWeight(terms, members).weight }))
@@ -219,8 +213,6 @@ function coverageOf(database: IndexDatabase, terms: readonly TermMatches[]): (ma
 }
 
 interface SessionRanking {
-  asker: Asker;
-  filter: SearchFilter;
   limit: number;
   passages: number;
   /** Ranks by this similarity of sources, and by words only beside it. */

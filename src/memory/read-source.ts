@@ -5,7 +5,6 @@
 import { readSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { type Line, readLinesSync } from "../base/jsonl.ts";
-import { isUnpackingError, readPartLines } from "../claude/archive/archive-part.ts";
 import { decodeEntry, parseLine } from "../transcript/codec.ts";
 import { isFlushEntry, saidText } from "../transcript/messages.ts";
 import { idOfPlace, migrateRecord, needsMigration } from "../transcript/migrations.ts";
@@ -96,6 +95,8 @@ function createParts({ offset, lines }: ReadFrom, words: WordReader) {
 
 /** Reports the rest after a damaged place as one unreadable line. */
 async function* linesOfCopy(handle: FileHandle, range: { start: number; maxLineBytes: number }): AsyncGenerator<Line> {
+  // Most people have no archive.
+  const { isUnpackingError, readPartLines } = await import("../claude/archive/archive-part.ts");
   let end = range.start;
   try {
     for await (const line of readPartLines(handle, range)) {

@@ -4,10 +4,20 @@
  */
 import { lstatSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
+import type { FolderLook } from "../claude/index/index-rows.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { IndexDatabase } from "./index-database.ts";
 import { createIndexWriter } from "./index-writer.ts";
 import { listSources, type Listing, isBelow, isArchived, transcriptOfFile, transcriptOfRow } from "./list-sources.ts";
+import {
+  type FolderMemories,
+  type NativeLook,
+  expectFolders,
+  lookAtArchive,
+  lookAtNative,
+  readMemories,
+  rememberFolders,
+} from "./native-folders.ts";
 import { type Reading, readHere, readInThreads } from "./read-threads.ts";
 import {
   type ListedRow,
@@ -15,10 +25,11 @@ import {
   findSource,
   finishSource,
   moveSource,
+  ownSources,
   removeSource,
-  setSessionOwner,
+  setOwners,
 } from "./source-rows.ts";
-import { type SearchSources, type SourceFile, holderOf, lengthOf } from "./sources.ts";
+import { type ArchiveSources, type SearchSources, type SourceFile, holderOf, lengthOf } from "./sources.ts";
 
 export interface RefreshOptions {
   sources: SearchSources;
@@ -60,10 +71,10 @@ export async function refreshIndex(
   const deadline = clock.now() + (options.budgetMs ?? Number.POSITIVE_INFINITY);
   const isOver = (): boolean => clock.now() >= deadline || options.signal?.aborted === true;
   database.waitForOthers(options.budgetMs ?? WAIT_MS);
-  // Read the rows first: a file that another process adds meanwhile must not look removed.
-  const rows = new Map(allSources(database).map((row) => [keyOf(row), row]));
-  const listing = await listSources(options.sources, rows.values());
-  const report = { ...EMPTY_REPORT, files: listing.files.length, failed: listing.failed };
+  const lookedAt = clock.now();
+  const memories = readMemories(database);
+  const { rows, listing, unchanged, ...looked } = await findFiles(database, options.sources, memories);
+  const report = { ...EMPTY_REPORT, files: listing.files.length + unchanged, failed: listing.failed };
   let isLocked = false;
   /** If another process writes for a long time, its files and ours are left to later calls. */
   const unlessLocked = (write: () => void): void => {
@@ -75,7 +86,11 @@ export async function refreshIndex(
       isLocked = true;
     }
   };
-  unlessLocked(() => (report.removed = reconcile(database, rows, listing)));
+  unlessLocked(() => {
+    expectFolders(database, looked.looks, memories);
+    report.removed = reconcile(database, rows, listing);
+    setOwners(database, options.sources.native?.owners ?? new Map());
+  });
   const pending = inOrder(listing.files.filter((file) => needsReading(rows.get(keyOf(file)), file)));
   const progress = createProgress(clock, options, pending, rows);
   const writer = createIndexWriter(database, report);
@@ -106,8 +121,66 @@ export async function refreshIndex(
     const rest = pending.filter((file) => !done.has(file));
     return { ...report, complete: false, ...left(database, rest, started) };
   }
+  unlessLocked(() => rememberFolders(database, looked, memories, lookedAt));
   progress.finish(report.bytesRead);
   return report;
+}
+
+interface FoundFiles extends Pick<NativeLook, "looks" | "unchanged"> {
+  /** Of the files that were listed, and of those that should have been. */
+  rows: Map<string, ListedRow>;
+  listing: Listing;
+  /** The archive's folder, if it was listed. */
+  archive?: FolderLook | undefined;
+}
+
+/** Project folders that are as remembered are not listed. */
+async function findFiles(
+  database: IndexDatabase,
+  sources: SearchSources,
+  memories: FolderMemories,
+): Promise<FoundFiles> {
+  const { native } = sources;
+  const archive = native?.archive && lookAtArchive(native.archive.folder, memories);
+  if (archive === undefined) {
+    const look = native === undefined ? NO_LOOK : lookAtNative(native, memories);
+    // Read the rows first: a file that another process adds meanwhile must not look removed.
+    const rows = byKey(
+      ownSources(
+        database,
+        look.looks.map(({ root }) => root),
+      ),
+    );
+    const listing = await listSources(sources, undefined, look);
+    if (native?.archive === undefined || !mayConcernArchive(native.archive, rows, listing)) {
+      return { rows, listing, looks: look.looks, unchanged: look.unchanged };
+    }
+  }
+  // A copy replaces a transcript in whatever folder it was.
+  const rows = byKey(allSources(database));
+  const look = native === undefined ? NO_LOOK : lookAtNative(native, new Map());
+  return { rows, listing: await listSources(sources, rows.values(), look), looks: look.looks, unchanged: 0, archive };
+}
+
+const NO_LOOK: NativeLook = { looks: [], unchanged: 0, failed: [] };
+
+function byKey(rows: readonly ListedRow[]): Map<string, ListedRow> {
+  return new Map(rows.map((row) => [keyOf(row), row]));
+}
+
+/** Whether a native transcript is gone, or one is back that has a copy. */
+function mayConcernArchive(
+  { sessions }: ArchiveSources,
+  rows: ReadonlyMap<string, ListedRow>,
+  { files }: Listing,
+): boolean {
+  if (sessions.length === 0) return false;
+  const copied = new Set(sessions.map(({ sessionId }) => sessionId));
+  const listed = new Set(files.map(keyOf));
+  return (
+    files.some((file) => !rows.has(keyOf(file)) && copied.has(file.sessionId ?? "")) ||
+    [...rows].some(([key, { kind }]) => kind === "native" && !listed.has(key))
+  );
 }
 
 /** How long a call without a time limit waits for another process that writes. */
@@ -199,7 +272,7 @@ function createProgress(
   };
 }
 
-/** Applies what needs no reading: moved files, removed files, owners. Updates `rows`. Returns the number of removed files. */
+/** Applies what needs no reading: moved and removed files. Updates `rows`. Returns the number of removed files. */
 function reconcile(database: IndexDatabase, rows: Map<string, ListedRow>, { files, covered }: Listing): number {
   moveToCopies(database, rows, files);
   const listed = new Set(files.map(keyOf));
@@ -216,17 +289,6 @@ function reconcile(database: IndexDatabase, rows: Map<string, ListedRow>, { file
       gone.splice(gone.indexOf(moved), 1);
       rows.delete(keyOf(moved));
       rows.set(keyOf(file), { ...moved, path: file.path });
-    }
-    const row = rows.get(keyOf(file));
-    const { kind, owner, sessionId } = file;
-    if (
-      kind === "native" &&
-      row !== undefined &&
-      owner !== undefined &&
-      sessionId !== undefined &&
-      row.owner !== owner
-    ) {
-      database.transaction(() => setSessionOwner(database, sessionId, owner));
     }
   }
   for (const row of gone) database.transaction(() => removeIfCurrent(database, row));

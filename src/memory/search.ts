@@ -10,10 +10,11 @@ import {
   rankPassages,
   rankSessions,
 } from "./rank.ts";
+import { matchTerms } from "./match-terms.ts";
 import { type Encoder, similarPassages, similarSources, updateVectors } from "./meaning.ts";
 import type { RefreshReport } from "./refresh.ts";
 import { type SnippetOptions, createSnippet } from "./snippet.ts";
-import { type Asker, type SearchFilter, PERSON, rowFilter } from "./source-filter.ts";
+import { type Asker, type RowFilter, type SearchFilter, PERSON, rowFilter } from "./source-filter.ts";
 import type { SourceKind } from "./sources.ts";
 
 /** An agent, with what it may see, or a person, who sees everything. */
@@ -128,8 +129,8 @@ export function searchPassages(
   refreshed: RefreshReport | undefined,
 ): SearchResult {
   const parsed = parseQuery(query.text);
-  const limit = bounded(query.limit, DEFAULT_LIMIT);
-  const ranked = rankPassages(database, parsed, { asker: askerOf(query), filter: query, limit });
+  const terms = matchTerms(database, parsed, rowFilter(askerOf(query), query));
+  const ranked = rankPassages(database, terms, { limit: bounded(query.limit, DEFAULT_LIMIT) });
   return toSearchResult(query, parsed, ranked, refreshed);
 }
 
@@ -150,7 +151,8 @@ export function searchSessions(
   refreshed: RefreshReport | undefined,
 ): SessionResult {
   const parsed = parseQuery(query.text);
-  return toSessionResult(query, parsed, rankSessions(database, parsed, rankingOf(query)), refreshed);
+  const terms = matchTerms(database, parsed, sessionFilter(query));
+  return toSessionResult(query, parsed, rankSessions(database, terms, rankingOf(query)), refreshed);
 }
 
 /**
@@ -165,13 +167,14 @@ export async function searchByMeaning(
 ): Promise<SessionResult> {
   const parsed = parseQuery(query.text);
   const ranking = rankingOf(query);
-  const byWords = rankSessions(database, parsed, ranking);
+  const filter = sessionFilter(query);
+  const terms = matchTerms(database, parsed, filter);
+  const byWords = rankSessions(database, terms, ranking);
   const vector = isAnswered(parsed, byWords.coverage) ? undefined : await questionVector(encoder, query.text);
   if (vector === undefined) return toSessionResult(query, parsed, byWords, refreshed);
   if (encoder.isLocal === true) await updateVectors(database, encoder, { isOver });
-  const filter = rowFilter(ranking.asker, ranking.filter);
   const similar = closest(similarSources(database, { name: encoder.name, vector }, filter));
-  const byMeaning = rankSessions(database, parsed, { ...ranking, similar });
+  const byMeaning = rankSessions(database, terms, { ...ranking, similar });
   const matched = similar.size === 0 ? byWords.matched : "meaning";
   return toSessionResult(query, parsed, { ...byMeaning, matched }, refreshed);
 }
@@ -184,13 +187,14 @@ export async function searchPassagesByMeaning(
   encoder: Encoder,
 ): Promise<SearchResult> {
   const parsed = parseQuery(query.text);
-  const ranking = { asker: askerOf(query), filter: query, limit: bounded(query.limit, DEFAULT_LIMIT) };
-  const byWords = rankPassages(database, parsed, ranking);
+  const filter = rowFilter(askerOf(query), query);
+  const terms = matchTerms(database, parsed, filter);
+  const limit = bounded(query.limit, DEFAULT_LIMIT);
+  const byWords = rankPassages(database, terms, { limit });
   const vector = isAnswered(parsed, byWords.coverage) ? undefined : await questionVector(encoder, query.text);
   if (vector === undefined) return toSearchResult(query, parsed, byWords, refreshed);
-  const filter = rowFilter(ranking.asker, ranking.filter);
   const similar = closest(await similarPassages(database, encoder, vector, filter));
-  const byMeaning = rankPassages(database, parsed, { ...ranking, similar });
+  const byMeaning = rankPassages(database, terms, { limit, similar });
   const matched = similar.size === 0 ? byWords.matched : "meaning";
   return toSearchResult(query, parsed, { ...byMeaning, matched }, refreshed);
 }
@@ -221,14 +225,12 @@ const COVERED = 0.5;
 const MIN_SIMILARITY = 0.3;
 const MAX_SIMILAR = 50;
 
+function sessionFilter(query: SessionQuery): RowFilter {
+  return rowFilter(askerOf(query), { ...query, kinds: query.kinds ?? ["transcript", "native"] });
+}
+
 function rankingOf(query: SessionQuery) {
-  const offset = offsetOf(query);
-  return {
-    asker: askerOf(query),
-    filter: { ...query, kinds: query.kinds ?? (["transcript", "native"] as const) },
-    limit: bounded(query.limit, SESSIONS) + offset,
-    passages: query.passages ?? PASSAGES,
-  };
+  return { limit: bounded(query.limit, SESSIONS) + offsetOf(query), passages: query.passages ?? PASSAGES };
 }
 
 function offsetOf({ offset }: SessionQuery): number {

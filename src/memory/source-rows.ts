@@ -2,7 +2,7 @@
  * The rows of indexed files and their passages. Callers open the transaction. While passages are added, statements
  * change one row each: one that may change several makes FTS5 write what it has collected in memory.
  */
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { redactText } from "../base/redact.ts";
 import { type IndexDatabase, ABOUT_PLACE, passageId } from "./index-database.ts";
 import { type SourceFile, type SourceKind, holderOf } from "./sources.ts";
@@ -64,6 +64,22 @@ const LISTED = [
 
 export function allSources(database: IndexDatabase): ListedRow[] {
   return database.all<ListedRow>(`SELECT ${LISTED.join(", ")} FROM sources`);
+}
+
+/** Rows of all agents' own files, and of the native files below these folders. */
+export function ownSources(database: IndexDatabase, folders: readonly string[]): ListedRow[] {
+  const own = database.all<ListedRow>(`SELECT ${LISTED.join(", ")} FROM sources WHERE kind <> 'native'`);
+  return [...own, ...rowsIn(database, folders)];
+}
+
+/** Rows of native files below these folders, by path. */
+export function rowsIn(database: IndexDatabase, folders: readonly string[]): ListedRow[] {
+  // "0" is the character after "/".
+  return database.all<ListedRow>(
+    `SELECT ${LISTED.map((column) => `s.${column}`).join(", ")} FROM json_each(?) AS f CROSS JOIN sources AS s
+     WHERE s.path > f.value || '/' AND s.path < f.value || '0' AND s.kind = 'native' ORDER BY s.path`,
+    JSON.stringify(folders),
+  );
 }
 
 export function findSource(database: IndexDatabase, path: string, holder: string): SourceRow | undefined {
@@ -136,6 +152,8 @@ export function removeSource(database: IndexDatabase, row: SourceRow): void {
   database.run("DELETE FROM edits WHERE source_id = ?", row.id);
   database.run("DELETE FROM vectors WHERE source_id = ?", row.id);
   database.run("DELETE FROM sources WHERE id = ?", row.id);
+  const folder = row.subagent_id === null ? dirname(row.path) : join(row.path, "../../..");
+  if (row.kind === "native") database.run("UPDATE folders SET memory = NULL, stamps = NULL WHERE path = ?", folder);
   // The owner of its subagents must be read again.
   if (row.kind === "native" && row.subagent_id === null) {
     database.run("UPDATE sources SET settled = 0 WHERE kind = 'native' AND session_id = ?", row.session_id);
@@ -273,8 +291,17 @@ export function moveSource(database: IndexDatabase, row: ListedRow, file: Source
 }
 
 /** A registry wins over a prompt. */
-export function setSessionOwner(database: IndexDatabase, sessionId: string, owner: string): void {
-  database.run("UPDATE sources SET owner = ? WHERE kind = 'native' AND session_id = ?", owner, sessionId);
+export function setOwners(database: IndexDatabase, owners: ReadonlyMap<string, string>): void {
+  if (owners.size === 0) return;
+  const wrong = database.all<{ id: number; owner: string }>(
+    `SELECT s.id, o.value AS owner FROM json_each(?) AS o JOIN sources AS s ON s.session_id = o.key
+     WHERE s.kind = 'native' AND s.owner IS NOT o.value`,
+    JSON.stringify(Object.fromEntries(owners)),
+  );
+  if (wrong.length === 0) return;
+  database.transaction(() => {
+    for (const { id, owner } of wrong) database.run("UPDATE sources SET owner = ? WHERE id = ?", owner, id);
+  });
 }
 
 /** Keeps a known owner: a copy never makes a session less private. */

@@ -27,7 +27,7 @@ export interface NativeSources {
   archive?: ArchiveSources | undefined;
 }
 
-interface ArchiveSources {
+export interface ArchiveSources {
   folder: string;
   /** Sessions to search, with the names of their project folders. */
   sessions: readonly { sessionId: string; folder: string }[];

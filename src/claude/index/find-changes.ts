@@ -70,7 +70,7 @@ const STAMP_FIGURES = 3;
 const NO_ERROR = { throwIfNoEntry: false } as const;
 
 /** Undefined when the folder cannot be listed. */
-function lookAtFolder(
+export function lookAtFolder(
   folder: string,
   root: string,
   memory: FolderMemory | undefined,
@@ -111,7 +111,7 @@ function listEntries(
 }
 
 /** Empty when there is no such folder, undefined when it cannot be listed. */
-function listNames(folder: string, failed: Changes["failed"]): string[] | undefined {
+export function listNames(folder: string, failed: Changes["failed"]): string[] | undefined {
   try {
     return readdirSync(folder);
   } catch (error) {
@@ -133,7 +133,7 @@ function compareFolder(comparison: Comparison, look: FolderLook): void {
 }
 
 /** Whether the folder is unchanged and none of its sessions needs a look at its subagents. */
-function isAsRemembered(look: FolderLook, memory: FolderMemory): boolean {
+export function isAsRemembered(look: FolderLook, memory: FolderMemory): boolean {
   const { stamps, quiet, sessionFolders } = memory;
   // The list includes the stamp of the folder itself, so equal lists also mean the same file names.
   return quiet.length === sessionFolders.length && isSameList(look.stamps, stamps);
@@ -179,7 +179,7 @@ function compareFiles({ changes, rows, usageOnly }: Comparison, look: FolderLook
   }
 }
 
-function stampAt(stamps: Float64Array, index: number): FileStamp {
+export function stampAt(stamps: Float64Array, index: number): FileStamp {
   const from = (index + 1) * STAMP_FIGURES;
   return { inode: stamps[from] ?? 0, size: stamps[from + 1] ?? 0, modifiedAt: stamps[from + 2] ?? 0 };
 }
@@ -189,7 +189,7 @@ function isSame(a: FileStamp, b: FileStamp): boolean {
 }
 
 /** Reports the transcripts of a session's subagents. Returns false when they cannot be listed. */
-function findSubagents(
+export function findSubagents(
   { folder, root }: FolderLook,
   sessionId: string,
   failed: Changes["failed"],
@@ -218,8 +218,10 @@ const QUIET_MS = 3_600_000;
 /** Some file systems keep times this coarse: a folder that just changed may change again with the same time. */
 const COARSEST_TIME_MS = 2000;
 
+type RememberedFile = Pick<KnownFile, "name" | "session" | "agent" | "stamp" | "isComplete">;
+
 /** `files` are the rows of the folder, sorted by name. */
-export function toMemory(look: FolderLook, files: readonly KnownFile[], lookedAt: number): FolderMemory {
+export function toMemory(look: FolderLook, files: readonly RememberedFile[], lookedAt: number): FolderMemory {
   const { sessionFolders } = look;
   const own = files.filter(({ agent }) => agent === null);
   const names = own.map(({ name }) => name);

@@ -177,6 +177,11 @@ const NEWLINE_STAND_IN = "\u001e";
 
 type FolderRow = [name: string, memory: string | null, stamps: Uint8Array | null];
 
+/** The text and the bytes of a stored memory. */
+export function memoryColumns({ stamps, ...memory }: FolderMemory): [memory: string, stamps: Uint8Array] {
+  return [JSON.stringify(memory), new Uint8Array(stamps.buffer, stamps.byteOffset, stamps.byteLength)];
+}
+
 function folderRows(database: DatabaseSync) {
   const all = database.prepare("SELECT name, memory, stamps FROM folders");
   all.setReturnArrays(true);
@@ -184,18 +189,16 @@ function folderRows(database: DatabaseSync) {
   const remove = database.prepare("DELETE FROM folders WHERE name = ?");
   return {
     /** Every folder that has rows; undefined when its state is unknown. */
-    readFolders: () => new Map((all.all() as unknown as FolderRow[]).map((row) => [row[0], readMemory(row)])),
-    rememberFolder(folder: string, { stamps, ...memory }: FolderMemory): void {
-      const bytes = new Uint8Array(stamps.buffer, stamps.byteOffset, stamps.byteLength);
-      replace.run(folder, JSON.stringify(memory), bytes);
-    },
+    readFolders: () =>
+      new Map((all.all() as unknown as FolderRow[]).map(([name, ...row]) => [name, readMemory(...row)])),
+    rememberFolder: (folder: string, memory: FolderMemory) => void replace.run(folder, ...memoryColumns(memory)),
     /** Call it when files of the folder changed. */
     forgetFolder: (folder: string) => void replace.run(folder, null, null),
     removeFolder: (folder: string) => void remove.run(folder),
   };
 }
 
-function readMemory([, memory, bytes]: FolderRow): FolderMemory | undefined {
+export function readMemory(memory: string | null, bytes: Uint8Array | null): FolderMemory | undefined {
   if (memory === null || bytes === null) return undefined;
   const aligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
   const count = aligned.byteLength / Float64Array.BYTES_PER_ELEMENT;
