@@ -23,6 +23,7 @@ import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { ChatBlocks, StreamedAnswer } from "./reply/chat-blocks.ts";
 import type { ReplyPayload, ReplyToMode } from "./reply/payloads.ts";
 import type { ModelSelection } from "../session/model-choice.ts";
+import type { AgentTool } from "../engine/tools/agent-tool.ts";
 import type { SpawnTask } from "../engine/tools/session-tools.ts";
 import type { TaskDesk } from "../tasks/task.ts";
 import type { InboxItem } from "../store/queues.ts";
@@ -125,6 +126,8 @@ export interface AgentParts {
   /** Deletes the hand-offs of a deleted session, even when hand-off is turned off. Optional. */
   forgetDeleted?(windows: readonly Window[]): Promise<void>;
   hooks?: HookRunner | undefined;
+  /** Tools over the agent's sessions, for an engine outside this process. Optional. */
+  sessionTools?: (() => Promise<readonly AgentTool[]>) | undefined;
   /** Tasks for Claude Code. Optional. */
   tasks?: AgentTasks | undefined;
 }
