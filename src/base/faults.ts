@@ -36,6 +36,8 @@ export const FAULT_POINTS = [
   "turn.shortening",
   "turn.shortened",
   "turn.engine-spoke",
+  "block.queued",
+  "block.edited",
   "turn.answered",
   "turn.finished",
   "delivery.started",

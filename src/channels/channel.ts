@@ -32,6 +32,8 @@ export interface Channel {
   showTyping?(target: DeliveryTarget): Promise<void>;
   /** Replaces the text and the buttons of a sent message. Optional. */
   edit?(target: DeliveryTarget, messageId: string, message: MessageEdit): Promise<void>;
+  /** Deletes a sent message. Optional: it stays. */
+  remove?(target: DeliveryTarget, messageId: string): Promise<void>;
 }
 
 export interface MessageEdit {

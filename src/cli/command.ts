@@ -87,7 +87,7 @@ export function changes<Specs extends OptionSpecs>(usage: string, definition: De
     onlyReads: false,
     run: async (line) => {
       const { positionals, values } = parseLine(name, takesMinusWords ? minusWordsLast(line, options) : line, options);
-      checkArguments(name, args, positionals);
+      checkArguments(name, args, positionals, options);
       await run(positionals, toGiven(options, values) as Given<Specs>);
     },
   };
@@ -165,14 +165,21 @@ function toUsageError(error: unknown, command: string, known: readonly string[])
   return invalidOption(valueless === undefined ? message : `${valueless} needs a value`, seeHelp(command));
 }
 
-function checkArguments(command: string, expected: readonly string[], given: readonly string[]): void {
-  const hint = `Usage: holdfast ${[command, ...expected].join(" ")} [options]. ${seeHelp(command)}`;
+function checkArguments(
+  command: string,
+  expected: readonly string[],
+  given: readonly string[],
+  { message }: OptionSpecs,
+): void {
+  const usage = `Usage: holdfast ${[command, ...expected].join(" ")} [options]. ${seeHelp(command)}`;
   const missing = expected.find((name, index) => name.startsWith("<") && given[index] === undefined);
   if (missing !== undefined) {
-    throw new HoldfastError("usage", "missing-argument", `missing required argument ${missing}`, { hint });
+    throw new HoldfastError("usage", "missing-argument", `missing required argument ${missing}`, { hint: usage });
   }
   if (given.length > expected.length && !/\.\.\.[\]>]$/.test(expected.at(-1) ?? "")) {
     const extra = given[expected.length];
+    const isText = message !== undefined && expected.length === 0;
+    const hint = isText ? `Write a message with -m: holdfast ${command} -m "${extra}". ${seeHelp(command)}` : usage;
     throw new HoldfastError("usage", "unexpected-argument", `unexpected argument '${extra}'`, { hint });
   }
 }

@@ -147,6 +147,10 @@ async function openParts(agentId: string, context: PoolContext): Promise<OpenedA
     describeWorkspace: async () => await description.describe(),
     describeChannels: () => context.describeChannels(agentId),
     ...continuity.parts,
+    sessionTools: async () => {
+      const { createSessionTools } = await import("../engine/tools/session-tools.ts");
+      return createSessionTools(await openSessionTools(agent, context.claude(agentId), context, tasks));
+    },
     tasks,
   };
   const kept = opened.move();
@@ -179,11 +183,12 @@ function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
     },
     stop: async () => await (await desk.made())?.close(),
     readAsCommand: async (sessionKey, ctx) => {
-      const opened = await desk.made();
       const said = (ctx.RawBody ?? ctx.Body ?? "").trim();
-      const code = opened?.openQuestion(sessionKey);
-      const verdict = code === undefined ? undefined : WORDS[said.toLowerCase()];
-      if (verdict !== undefined) return `/cc ${verdict} ${code}`;
+      const word = said.toLowerCase();
+      const verdict = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+      const isAnswer = verdict !== undefined && (await hasAny());
+      const code = isAnswer ? await (await desk.get()).openQuestion(sessionKey) : undefined;
+      if (code !== undefined) return `/cc ${verdict} ${code}`;
       if (ctx.ReplyToId === undefined || said.startsWith("/") || !(await hasAny())) return undefined;
       const task = await (await desk.get()).findByMessage(sessionKey, ctx.ReplyToId);
       return task === undefined ? undefined : `/cc send #${task.id} ${said}`;
@@ -284,7 +289,7 @@ async function openSessionTools(
     const [{ allowedRepo }, { renderProjectStatus }, { visibleTo }] = await Promise.all([
       import("../tasks/limits.ts"),
       import("../claude/project-status.ts"),
-      import("../tasks/task-desk.ts"),
+      import("../tasks/task-runs.ts"),
     ]);
     const repo = await allowedRepo(name, { agent, repos: claude.config.repos });
     return renderProjectStatus(await claude.status(repo, { mayShow: visibleTo(conversation) }));

@@ -147,6 +147,7 @@ function createAccount(channel: Channel, settings: ChannelAccountConfig, default
     channel,
     agentId: settings.agent ?? defaultAgent,
     replyTo: settings.replyTo ?? "off",
+    blockStreaming: settings.blockStreaming ?? true,
     status: { state: "starting", text: "starting" },
   };
 }

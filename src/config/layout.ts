@@ -89,6 +89,8 @@ export function claudeLayout(home: string) {
     index: join(cacheFolder(home), "claude-index.sqlite"),
     /** One lock per native session and per repo in use. */
     locksFolder: join(root, "locks"),
+    /** Worktrees that tasks asked for, named after them. */
+    worktreesFolder: join(root, "worktrees"),
     /** Copies of transcripts that Claude Code would have deleted. */
     archiveFolder: join(root, "archive"),
     /** Claude Code's settings before our hooks were added. */

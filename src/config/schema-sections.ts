@@ -252,6 +252,10 @@ const accountFields = {
   ),
   pairing: field(z.boolean(), "Strangers get a code that the owner can approve. Default: true."),
   replyTo: field(z.enum(["off", "first", "all"]), "Whether answers quote the message. Default: off."),
+  blockStreaming: field(
+    z.boolean(),
+    "A long answer is shown while it grows, on channels that can edit messages. Default: true.",
+  ),
 };
 
 const tokenFields = {

@@ -5,6 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
+import type { SESSION_TOOL_NAMES } from "../engine/tools/session-tools.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import type { HandoffPlace } from "../handoff/find-handoff.ts";
@@ -28,7 +29,7 @@ export interface McpParts {
   openHandoff(whose: "agent" | "claude-code"): Promise<HandoffPlace | undefined>;
   openSearchIndex(): Promise<SearchIndex>;
   /** Asks the gateway. Fails with `gateway-not-running`. */
-  startTask(request: BridgeTask): Promise<{ status: "accepted"; runId: string; decision: string; project: string }>;
+  callSessionTool(call: SessionToolCall): Promise<{ text: string; isError: boolean }>;
   /** The files that the agent may search. `archived` are session ids. */
   searchSources(
     want: { memory: true } | { nativeFolders: readonly string[]; archived: readonly string[] },
@@ -39,17 +40,13 @@ export interface McpParts {
   close(): Promise<void>;
 }
 
-export interface BridgeTask {
-  /** The conversation that gets its messages. */
+export interface SessionToolCall {
+  /** The conversation in whose name the tool runs. */
   sessionKey: string;
   agentId: string;
   idempotencyKey: string;
-  task: string;
-  repo?: string | undefined;
-  label?: string | undefined;
-  model?: string | undefined;
-  budgetUsd?: number | undefined;
-  persistent: boolean;
+  tool: string;
+  input: Record<string, unknown>;
 }
 
 export type BridgeClaude = Pick<ClaudeSide, "config" | "discover" | "find" | "status" | "select" | "liveRun">;
@@ -67,8 +64,8 @@ export const TOOL_NAMES = [
   "openclaw_handoff",
 ] as const;
 
-/** Only for conversations. Not in TOOL_NAMES: a task that wants to start another one has to ask. */
-export type ToolName = (typeof TOOL_NAMES)[number] | "sessions_spawn";
+/** Tools over sessions are for conversations. Not in TOOL_NAMES: a task has to ask before it uses them. */
+export type ToolName = (typeof TOOL_NAMES)[number] | (typeof SESSION_TOOL_NAMES)[number];
 
 /** `home` is HOLDFAST_HOME, if set: a client may start the server without our environment. */
 type ClientConfigOptions = Partial<Record<"agent" | "repo" | "session" | "home", string | undefined>>;

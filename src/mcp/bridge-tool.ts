@@ -22,7 +22,8 @@ export interface BridgeTool {
   /** Default: read-only. `records`: writes only Holdfast's own data. */
   writes?: true | "records" | undefined;
   input: z.ZodObject;
-  output: z.ZodObject;
+  /** Left out: not described. */
+  output?: z.ZodObject | undefined;
   answer: (args: unknown, bridge: Bridge) => Promise<CallToolResult>;
 }
 
@@ -50,12 +51,12 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 }
 
 /** Models see the structured content, other clients the text. */
-function toResult(answer: object): CallToolResult {
+export function toResult(answer: object): CallToolResult {
   const structuredContent = asData(answer) as Record<string, unknown>;
   return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-function toFailure(error: unknown, tool: ToolName, { logger }: Bridge): CallToolResult {
+export function toFailure(error: unknown, tool: ToolName, { logger }: Bridge): CallToolResult {
   if (!(error instanceof HoldfastError)) logger.error("MCP tool failed", { tool, error });
   const said = error instanceof HoldfastError ? error : undefined;
   const message = said === undefined ? `Unexpected error in Holdfast: ${errorMessage(error)}` : said.message;

@@ -15,7 +15,7 @@ import { handoff } from "./tools/handoff.ts";
 import { sessionSearch, memorySearch } from "./tools/search.ts";
 import { sessionList, decideSession, projectStatus, sessionInfo } from "./tools/sessions.ts";
 import { conversationContext, announce } from "./tools/conversation.ts";
-import { sessionsSpawn } from "./tools/tasks.ts";
+import { sessionTools } from "./tools/session-tools.ts";
 
 const TOOLS: readonly BridgeTool[] = [
   conversationContext,
@@ -42,11 +42,10 @@ export function createMcpServer(parts: McpParts): McpServer {
     { instructions: INSTRUCTIONS, capabilities: { tools: {} } },
   );
   const bridge: Bridge = { ...parts, search: createBridgeSearch(parts), announcer: createAnnouncer(parts) };
-  for (const tool of TOOLS) {
+  for (const tool of [...TOOLS, ...(parts.sessionKey === undefined ? [] : sessionTools)]) {
     // An unregistered tool can be neither listed nor called.
     if (tool.flag === undefined || parts.claude.config.mcp[tool.flag]) register(server, tool, bridge);
   }
-  if (parts.sessionKey !== undefined) register(server, sessionsSpawn, bridge);
   return server;
 }
 
@@ -61,7 +60,7 @@ function register(server: McpServer, tool: BridgeTool, bridge: Bridge): void {
   };
   server.registerTool(
     name,
-    { title, description, inputSchema: input, outputSchema: output, annotations },
+    { title, description, inputSchema: input, ...(output === undefined ? {} : { outputSchema: output }), annotations },
     async (args: unknown) => await tool.answer(args, bridge),
   );
 }

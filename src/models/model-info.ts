@@ -92,7 +92,7 @@ export function resolveModelPrice({ provider, model }: ModelName, models: Models
   return { input, output, cacheRead, cacheWrite, source: "config" };
 }
 
-export function tokenCostOf(tokens: TokenCounts, price: ResolvedPrice): TokenCounts & { total: number } {
+export function tokenCostOf(tokens: TokenCounts, price: TokenCounts): TokenCounts & { total: number } {
   const input = (tokens.input * price.input) / 1_000_000;
   const output = (tokens.output * price.output) / 1_000_000;
   const cacheRead = (tokens.cacheRead * price.cacheRead) / 1_000_000;

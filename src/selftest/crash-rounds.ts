@@ -210,7 +210,7 @@ interface Kill {
 type Lean = readonly [OperationName, ...OperationName[]];
 
 /** Doctor, turns, tasks and hand-offs need more than a store; they have separate crash tests. */
-const TESTED_ELSEWHERE = /^(?:doctor|inbox|turn|task|delivery|handoff)\./;
+const TESTED_ELSEWHERE = /^(?:doctor|inbox|turn|block|task|delivery|handoff)\./;
 
 export function pointsOf(kind: StoreKind): FaultPoint[] {
   const others = kind === "sqlite" ? "json." : "sqlite.";

@@ -225,6 +225,7 @@ function createOutbox(parts: Parts): Outbox {
     routes: () => gate.run(() => read((rows) => rows.routes())),
     failures: (limit) => gate.run(() => read((rows) => rows.failures(limit))),
     get: (id) => gate.run(() => read((rows) => rows.outboxItem(id))),
+    find: (idempotencyKey) => gate.run(() => read((rows) => rows.outboxItemOf(idempotencyKey))),
     startSending: (id, attempts) => gate.run(() => write("startSending", { id, attempts })),
     delivered: (id, deliveredId) => gate.run(() => write("settleDelivery", { id, state: "delivered", deliveredId })),
     retry: (id, dueAt, note) => gate.run(() => write("settleDelivery", { id, state: "pending", dueAt, note })),

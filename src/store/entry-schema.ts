@@ -68,6 +68,8 @@ const task = z.looseObject({
   state: z.enum(["accepted", "running", "ended"]),
   text: z.string(),
   repoPath: name,
+  /** The folder of its own worktree, if it asked for one. */
+  worktree: name.optional(),
   label: text.optional(),
   model: text.optional(),
   budgetUsd: z.number().positive().optional(),
@@ -78,14 +80,26 @@ const task = z.looseObject({
   sessionId: name.optional(),
   /** The process that runs it. */
   process: z.object({ pid: count, startedAt: text, host: text }).optional(),
-  question: z.looseObject({ code: name, tool: text, detail: text, askedAt: instant }).optional(),
+  question: z
+    .looseObject({
+      code: name,
+      tool: text,
+      detail: text,
+      askedAt: instant,
+      /** Given in another process; the one that runs the task picks it up. */
+      answer: z.enum(["allow", "always", "deny"]).optional(),
+    })
+    .optional(),
   /** Outbox ids of its messages: a reply to one of them is a follow-up. */
   messages: z.array(count).optional(),
   startedAt: instant.optional(),
   endedAt: instant.optional(),
   /** How the run ended, as the runner names it, or `lost` after a crash. */
   outcome: text.optional(),
+  /** So far, or in the end. */
   costUsd: z.number().nonnegative().optional(),
+  /** What the continued session had cost before. */
+  earlierUsd: z.number().nonnegative().optional(),
   /** The result, until its message is in the outbox. */
   untold: text.optional(),
 });

@@ -215,6 +215,7 @@ export interface Outbox {
   /** Failed items, newest first. */
   failures(limit: number): Promise<OutboxItem[]>;
   get(id: number): Promise<OutboxItem | undefined>;
+  find(idempotencyKey: string): Promise<OutboxItem | undefined>;
   /** Exactly one caller gets true for one attempt. */
   startSending(id: number, attempts: number): Promise<boolean>;
   /** Ends the delivery: from then on `retry` and `failed` are refused. */

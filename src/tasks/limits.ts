@@ -60,10 +60,9 @@ interface Spending {
 }
 
 export function requireBudget(budgets: Budgets, tasks: readonly Task[], now: number): void {
-  const used = spendings(budgets, tasks, now).find(({ budgetUsd, spentUsd }) => spentUsd >= (budgetUsd ?? Infinity));
+  const used = usedUp(spendings(budgets, tasks, now));
   if (used === undefined) return;
-  const message = `The budget of ${used.name} is used up: $${used.spentUsd.toFixed(2)} of $${used.budgetUsd}.`;
-  throw new HoldfastError("conflict", "task-budget-used-up", message, {
+  throw new HoldfastError("conflict", "task-budget-used-up", `${usedUpText(used)}.`, {
     hint: "The owner can raise claudeCode.budgets.",
     data: { spentUsd: used.spentUsd, budgetUsd: used.budgetUsd },
   });
@@ -74,36 +73,67 @@ export function remainingBudget(budgets: Budgets, tasks: readonly Task[], now: n
   const left = spendings(budgets, tasks, now).flatMap(({ budgetUsd, spentUsd }) =>
     budgetUsd === undefined ? [] : [budgetUsd - spentUsd],
   );
-  return left.length === 0 ? undefined : Math.max(0.01, Math.min(...left));
+  return left.length === 0 ? undefined : Math.max(0.01, Math.round(Math.min(...left) * 1e6) / 1e6);
 }
 
 const STEPS = [1, 0.7, 0.5];
 
-/** A line when the cost of a task crosses 50, 70 or 100 % of a budget. `tasks` does not count it yet. */
-export function budgetNotice(
-  budgets: Budgets,
-  tasks: readonly Task[],
-  { at, costUsd }: { at: number; costUsd: number },
-): string | undefined {
-  const lines = spendings(budgets, tasks, at).flatMap(({ name, budgetUsd, spentUsd }) => {
-    if (budgetUsd === undefined) return [];
-    const after = spentUsd + costUsd;
-    const crossed = STEPS.find((step) => spentUsd < step * budgetUsd && after >= step * budgetUsd);
-    if (crossed === undefined) return [];
-    return [
-      `Budget of ${name}: $${after.toFixed(2)} of $${budgetUsd} used (${Math.round((100 * after) / budgetUsd)} %).`,
-    ];
-  });
-  return lines.length === 0 ? undefined : lines.join("\n");
+export interface BudgetNotice {
+  /** Unique to the budget and the step. */
+  name: string;
+  text: string;
 }
 
-function spendings({ dayUsd, totalUsd }: Budgets, tasks: readonly Task[], now: number): Spending[] {
-  const ended = tasks.map(({ state }) => ({ costUsd: state.costUsd ?? 0, at: state.endedAt ?? now }));
+/**
+ * What the conversation is told when the cost of a task rises to `costUsd` and crosses 50, 70 or 100 % of a budget.
+ * `tasks` holds its cost so far, and the cost of all others, also of those that run.
+ */
+export function budgetNotices(
+  budgets: Budgets,
+  tasks: readonly Task[],
+  { task, costUsd, at }: { task: Task; costUsd: number; at: number },
+): BudgetNotice[] {
+  const before = spendings(budgets, tasks, at, task.key);
+  const after = spendings(budgets, withCost(tasks, task.key, costUsd), at, task.key);
+  return after.flatMap(({ name, budgetUsd, spentUsd }, index) => {
+    if (budgetUsd === undefined) return [];
+    const spent = before[index]?.spentUsd ?? 0;
+    const crossed = STEPS.find((step) => spent < step * budgetUsd && spentUsd >= step * budgetUsd);
+    if (crossed === undefined) return [];
+    const percent = Math.round((100 * spentUsd) / budgetUsd);
+    const text = `Budget of ${name}: $${spentUsd.toFixed(2)} of $${budgetUsd} used (${percent} %).`;
+    return [{ name: `${name}:${crossed}`, text }];
+  });
+}
+
+/** Why a running task has to stop: together with the others it has used up a budget. Undefined: it may continue. */
+export function budgetEnd(budgets: Budgets, tasks: readonly Task[], now: number): string | undefined {
+  const used = usedUp(spendings(budgets, tasks, now));
+  return used && usedUpText(used);
+}
+
+function usedUp(all: readonly Spending[]): Spending | undefined {
+  return all.find(({ budgetUsd, spentUsd }) => spentUsd >= (budgetUsd ?? Infinity));
+}
+
+function usedUpText({ name, spentUsd, budgetUsd }: Spending): string {
+  return `The budget of ${name} is used up: $${spentUsd.toFixed(2)} of $${budgetUsd}`;
+}
+
+export function withCost(tasks: readonly Task[], key: string, costUsd: number): Task[] {
+  return tasks.map((task) => (task.key === key ? { ...task, state: { ...task.state, costUsd } } : task));
+}
+
+/** `own`: also the budget of this task alone. */
+function spendings({ dayUsd, totalUsd }: Budgets, tasks: readonly Task[], now: number, own?: string): Spending[] {
+  const all = tasks.map(({ state }) => ({ costUsd: state.costUsd ?? 0, at: state.endedAt ?? now }));
   const today = localTime(now).slice(0, 10);
-  const ofToday = ended.filter(({ at }) => localTime(at).slice(0, 10) === today);
+  const ofToday = all.filter(({ at }) => localTime(at).slice(0, 10) === today);
+  const mine = tasks.filter(({ key }) => key === own);
   return [
     { name: "today", budgetUsd: dayUsd, spentUsd: sumOf(ofToday) },
-    { name: "this agent", budgetUsd: totalUsd, spentUsd: sumOf(ended) },
+    { name: "this agent", budgetUsd: totalUsd, spentUsd: sumOf(all) },
+    ...mine.map(({ id, state: { budgetUsd, costUsd = 0 } }) => ({ name: `task ${id}`, budgetUsd, spentUsd: costUsd })),
   ];
 }
 

@@ -1,21 +1,25 @@
 /**
  * Permission questions of running tasks. A question is open while its process waits; it dies with the process, so it
- * is never asked twice. Without an answer in time it counts as denied.
+ * is never asked twice. Without an answer in time it counts as denied. Another gateway on the same home stores its
+ * answer in the task, and the process that asks takes it from there.
  */
 import type { Clock } from "../base/clock.ts";
 import type { PermissionAnswer, PermissionQuestion } from "../claude/protocol/messages.ts";
 import { toolDetail } from "../claude/runner/run-events.ts";
 import { printableLine } from "../base/text.ts";
-import type { TaskState } from "../store/entry-schema.ts";
+import { processState } from "../base/processes.ts";
+import type { Store } from "../store/store.ts";
 import { type Task, type Verdict, taskIdOf } from "./task.ts";
+import type { TaskEntries } from "./task-entries.ts";
 import { questionButtons, questionText } from "./task-messages.ts";
 import { QUESTION_STEP, type TaskMessenger } from "./task-messenger.ts";
 
 interface QuestionsOptions {
   clock: Clock;
   messenger: TaskMessenger;
+  entries: TaskEntries;
+  store: Pick<Store, "onChange">;
   timeoutMinutes: number;
-  change: (key: string, next: (state: TaskState) => TaskState | undefined) => Promise<Task | undefined>;
 }
 
 interface OpenQuestion {
@@ -24,9 +28,14 @@ interface OpenQuestion {
   settle: (verdict: Verdict) => void;
 }
 
-const CODE_LENGTH = 4;
+export type Questions = ReturnType<typeof createQuestions>;
 
-export function createQuestions({ clock, messenger, timeoutMinutes, change }: QuestionsOptions) {
+const CODE_LENGTH = 4;
+/** A change of the store may be missed. */
+const LOOK_MS = 3000;
+
+export function createQuestions({ clock, messenger, entries, store, timeoutMinutes }: QuestionsOptions) {
+  const { change } = entries;
   const open = new Map<string, OpenQuestion>();
   let asked = 0;
 
@@ -46,15 +55,55 @@ export function createQuestions({ clock, messenger, timeoutMinutes, change }: Qu
     }
   };
 
+  /** Takes an answer that another process has stored. */
+  const lookElsewhere = ({ code, task: { key }, settle }: OpenQuestion): Disposable => {
+    const look = (): void => {
+      entries.get(key).then(
+        (task) => {
+          const { question } = task?.state ?? {};
+          if (question?.code === code && question.answer !== undefined) settle(question.answer);
+        },
+        () => undefined,
+      );
+    };
+    const timer = setInterval(look, LOOK_MS).unref();
+    const unsubscribe = store.onChange((changed) => {
+      if (changed.what === "entry" && changed.key === key) look();
+    });
+    return {
+      [Symbol.dispose]: () => {
+        clearInterval(timer);
+        unsubscribe();
+      },
+    };
+  };
+
+  /** Questions of this process, and those that wait in another one. */
+  const openFor = async (conversation: string): Promise<{ code: string; answer: (verdict: Verdict) => unknown }[]> => {
+    const own = [...open.values()].filter(({ task }) => task.conversation === conversation);
+    const others = (await entries.list(conversation)).filter(isOpenElsewhere).flatMap(({ key, state }) => {
+      const code = state.question?.code;
+      return code === undefined || open.has(code) ? [] : [{ code, answer: storeAnswer(key, code) }];
+    });
+    return [...own.map(({ code, settle }) => ({ code, answer: settle })), ...others];
+  };
+
+  const storeAnswer = (key: string, code: string) => async (answer: Verdict) =>
+    await change(key, (state) =>
+      state.question?.code === code ? { ...state, question: { ...state.question, answer } } : undefined,
+    );
+
   return {
     async ask(task: Task, question: PermissionQuestion, withdrawn: AbortSignal): Promise<PermissionAnswer> {
       const code = newCode(task);
       const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
-      open.set(code, { code, task, settle });
+      const mine = { code, task, settle };
+      open.set(code, mine);
       const { tool, input } = question;
       const shown = { code, tool: printableLine(tool, 60), detail: toolDetail(input), askedAt: clock.now() };
       await change(task.key, (state) => ({ ...state, question: shown }));
       try {
+        using _elsewhere = lookElsewhere(mine);
         const text = questionText(task, question);
         const message = await messenger.send(task, `${QUESTION_STEP}:${code}`, text, questionButtons(code));
         const verdict = await wait(promise, withdrawn);
@@ -69,22 +118,28 @@ export function createQuestions({ clock, messenger, timeoutMinutes, change }: Qu
     },
     /** The sender was checked: only people who may command the agent get here. */
     async answer(conversation: string, verdict: Verdict, code?: string): Promise<string> {
-      const mine = [...open.values()].filter(({ task }) => task.conversation === conversation);
+      const mine = await openFor(conversation);
       const wanted = code === undefined || code === "" ? mine : mine.filter((one) => one.code === code);
       const [first, second] = wanted;
       if (first === undefined) return "There is no such question any more.";
       if (second !== undefined) {
         return `Several questions are open. Add the code: ${wanted.map((one) => one.code).join(", ")}.`;
       }
-      first.settle(verdict);
+      await first.answer(verdict);
       open.delete(first.code);
-      return await Promise.resolve(ANSWERS[verdict]);
+      return ANSWERS[verdict];
     },
-    onlyOpen(conversation: string): string | undefined {
-      const [first, second] = [...open.values()].filter(({ task }) => task.conversation === conversation);
+    async onlyOpen(conversation: string): Promise<string | undefined> {
+      const [first, second] = await openFor(conversation);
       return second === undefined ? first?.code : undefined;
     },
   };
+}
+
+/** The process that asks is alive, and has no answer yet. */
+function isOpenElsewhere({ state: { question, process } }: Task): boolean {
+  if (question === undefined || question.answer !== undefined || process === undefined) return false;
+  return processState(process) !== "dead";
 }
 
 const ANSWERS: Record<Verdict, string> = {

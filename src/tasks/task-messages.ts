@@ -18,6 +18,11 @@ export function statusText(task: Task, line: string): string {
   return `Task ${task.id}: ${taskTitle(task.state.text)}\n${line}`;
 }
 
+/** The branch of a task's own worktree. */
+export function branchOf(id: string): string {
+  return `holdfast/${id}`;
+}
+
 export function stopButton({ id }: Task): MessageButton {
   return { label: "Stop", command: `/cc stop ${id}` };
 }
@@ -75,11 +80,13 @@ export interface Aftermath {
   /** Commits since the task began, newest first. */
   commits: readonly { sha: string; message: string }[];
   failingChecks: readonly { name: string }[];
+  branch?: string | undefined;
 }
 
 const MAX_COMMITS = 5;
 
-export function resultText(task: Task, result: ClaudeCodeResult, { commits, failingChecks }: Aftermath): string {
+export function resultText(task: Task, result: ClaudeCodeResult, aftermath: Aftermath): string {
+  const { commits, failingChecks, branch } = aftermath;
   const { outcome, durationMs, costUsd, text, error, warnings, denials } = result;
   const figures = [durationText(durationMs), costText(costUsd)].filter((part) => part !== undefined).join(", ");
   const denied = denials.map(({ toolName }) => printableLine(toolName, 60));
@@ -91,6 +98,7 @@ export function resultText(task: Task, result: ClaudeCodeResult, { commits, fail
       .slice(0, MAX_COMMITS)
       .map(({ sha, message }) => `Commit ${sha.slice(0, 8)} ${printableLine(message, 100)}`),
     commits.length > MAX_COMMITS ? `and ${commits.length - MAX_COMMITS} more commits` : "",
+    task.state.worktree === undefined || branch === undefined ? "" : `Branch ${printableLine(branch, 100)}`,
     failingChecks.length === 0
       ? ""
       : `Failing checks: ${failingChecks.map(({ name }) => printableLine(name, 60)).join(", ")}`,

@@ -10,6 +10,7 @@
  */
 import { nodeCrypto } from "../base/builtin.ts";
 import type { DiscoveredSession } from "../claude/discovered-session.ts";
+import type { TaskOrder } from "../engine/tools/session-tools.ts";
 import type { SessionEntry, TaskState } from "../store/entry-schema.ts";
 import type { DeliveryTarget } from "../store/queues.ts";
 
@@ -28,22 +29,13 @@ export interface Task {
   line?: string | undefined;
 }
 
-export interface TaskRequest {
-  conversation: string;
+export interface TaskRequest extends TaskOrder {
   /** Where messages of the task go. Undefined: only into the transcripts. */
   target: DeliveryTarget | undefined;
-  /** The same text gives the same task, so that a repeated turn does not start another one. */
-  origin: string;
-  text: string;
-  /** Default: the agent's workspace. */
-  repo?: string | undefined;
-  label?: string | undefined;
-  model?: string | undefined;
-  budgetUsd?: number | undefined;
-  /** Keeps Claude Code running for follow-ups. Default: false. */
-  persistent?: boolean | undefined;
   /** A native session to continue. Default: the selection decides. */
   resume?: string | undefined;
+  /** The worktree of the task that this one continues. */
+  folder?: string | undefined;
 }
 
 /** `always`: for the rest of the task. */
@@ -60,7 +52,7 @@ export interface TaskDesk {
   /** Answers an open question. Resolves to a sentence for the person. */
   answer(conversation: string, verdict: Verdict, code?: string): Promise<string>;
   /** The code of the only open question of a conversation. Undefined: none, or several. */
-  openQuestion(conversation: string): string | undefined;
+  openQuestion(conversation: string): Promise<string | undefined>;
   /** Tasks of a conversation, newest first. */
   list(conversation: string): Promise<Task[]>;
   /** The task whose message has this id on its platform. */
@@ -86,6 +78,11 @@ export interface FollowUpOptions extends Pick<TaskRequest, "origin" | "target"> 
   task?: Task | undefined;
 }
 
+/** Where Claude Code works. */
+export function folderOf({ state: { worktree, repoPath } }: Task): string {
+  return worktree ?? repoPath;
+}
+
 const PREFIX = "cc-";
 /** Occurs in the keys of tasks. */
 export const TASK_KEYS = `subagent:${PREFIX}`;
@@ -97,6 +94,11 @@ const ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz";
 export function taskIdOf(origin: string, length = ID_LENGTH): string {
   const digest = nodeCrypto().createHash("sha256").update(origin).digest();
   return Array.from(digest.subarray(0, length), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+}
+
+/** A repeated request has the same id. */
+export function idOfRequest({ conversation, origin }: Pick<TaskRequest, "conversation" | "origin">): string {
+  return taskIdOf(`${conversation}\n${origin}`);
 }
 
 export function taskKey(agentId: string, id: string): string {

@@ -1,4 +1,5 @@
 import { isAbsolute, posix } from "node:path";
+import { createMinuteFormat } from "../base/clock.ts";
 import { isRecord } from "../base/json-record.ts";
 import {
   type AssistantMessage,
@@ -175,3 +176,18 @@ function contentTokens(content: MessageContent): number {
 export function textTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }
+
+/**
+ * The local time of each message, in front of it. It comes from the transcript, so a message reads the same in every
+ * later turn and the provider's cache holds; and only models see it.
+ */
+export function createTimeLines(): (message: TranscriptMessage) => string | undefined {
+  const format = createMinuteFormat();
+  return (message) => {
+    const at = (message.role === "user" ? message.sentAt : undefined) ?? message.timestamp;
+    return Number.isFinite(at) && Math.abs(at) < MAX_DATE ? `[${format(at)}]` : undefined;
+  };
+}
+
+/** Later instants are not dates. */
+const MAX_DATE = 8.64e15;

@@ -20,8 +20,10 @@ import type { SessionInitResult } from "../session/init.ts";
 import type { HeldLease } from "../session/lease.ts";
 import type { Window } from "../store/store.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
+import type { ChatBlocks, StreamedAnswer } from "./reply/chat-blocks.ts";
 import type { ReplyPayload, ReplyToMode } from "./reply/payloads.ts";
 import type { ModelSelection } from "../session/model-choice.ts";
+import type { AgentTool } from "../engine/tools/agent-tool.ts";
 import type { SpawnTask } from "../engine/tools/session-tools.ts";
 import type { TaskDesk } from "../tasks/task.ts";
 import type { InboxItem } from "../store/queues.ts";
@@ -105,6 +107,7 @@ export interface ChannelAccount {
   channel: Channel;
   agentId: string;
   replyTo: ReplyToMode;
+  blockStreaming: boolean;
   readonly status: ChannelStatus;
 }
 
@@ -123,6 +126,8 @@ export interface AgentParts {
   /** Deletes the hand-offs of a deleted session, even when hand-off is turned off. Optional. */
   forgetDeleted?(windows: readonly Window[]): Promise<void>;
   hooks?: HookRunner | undefined;
+  /** Tools over the agent's sessions, for an engine outside this process. Optional. */
+  sessionTools?: (() => Promise<readonly AgentTool[]>) | undefined;
   /** Tasks for Claude Code. Optional. */
   tasks?: AgentTasks | undefined;
 }
@@ -164,6 +169,17 @@ export interface TurnRequest {
   emit: (event: TurnEvent) => void;
   /** Sends a message to the chat while the turn runs; the same name twice is the same message. Optional. */
   tell?: ((name: string, text: string) => Promise<void>) | undefined;
+  /** The messages that show the answer in the chat while it grows. Undefined: the answer is not sent to a chat. */
+  blocks?: BlockSource | undefined;
+}
+
+export interface BlockSource {
+  /** The chat can show them, and the account wants that. */
+  readonly canShow: boolean;
+  /** Undefined: the answer has no recipient. */
+  open(): Promise<ChatBlocks | undefined>;
+  /** False: this attempt has not opened them. */
+  readonly isOpen: boolean;
 }
 
 export interface TurnResult {
@@ -173,6 +189,8 @@ export interface TurnResult {
   payloads: ReplyPayload[];
   /** The same as one text. */
   text?: string | undefined;
+  /** The part of the answer that the chat shows already. */
+  streamed?: StreamedAnswer | undefined;
   /** Why `payloads` is empty although there was an answer. */
   withheld?: "send-policy" | undefined;
   /** The change of the session's entry; committed together with the end of the messages. */

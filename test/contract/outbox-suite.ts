@@ -74,6 +74,8 @@ export function describeOutbox(makeStore: MakeStore): void {
       expect(await store.outbox.get(a2?.id ?? 0)).toMatchObject({ state: "failed", note: "gone" });
       expect(await store.outbox.get(a3?.id ?? 0)).toMatchObject({ state: "pending", attempts: 0 });
       expect(await store.outbox.get(9_999)).toBeUndefined();
+      expect(await store.outbox.find("a1")).toMatchObject({ id: a1?.id, deliveredId: "platform-1" });
+      expect(await store.outbox.find("a4")).toBeUndefined();
     });
 
     it("returns the items of one route, whatever waits for others", async () => {

@@ -8,7 +8,7 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { createClaudeHome } from "../support/claude-home.ts";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
-import { hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
+import { hang, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
 import type { BotCall } from "../support/fake-telegram/bot-calls.ts";
 import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { buttonsOf, taskSettings } from "../support/task-chat.ts";
@@ -24,6 +24,8 @@ interface Expected {
   /** How often Claude Code began the task. */
   runs: number;
   isDone: boolean;
+  /** Default: any. */
+  status?: RegExp;
 }
 
 const LOST = /was interrupted because the gateway stopped/;
@@ -33,12 +35,13 @@ it.each<Expected>([
   { at: "task.stored", questions: 1, result: DONE, runs: 1, isDone: true },
   { at: "task.running", questions: 0, result: LOST, runs: 0, isDone: false },
   { at: "the model", questions: 0, result: LOST, runs: 1, isDone: false },
-  { at: "an answer", questions: 1, result: LOST, runs: 1, isDone: false },
+  // The transcript knows what the lost task has cost.
+  { at: "an answer", questions: 1, result: LOST, runs: 1, isDone: false, status: /: lost, \$(?!0\.00)/ },
   { at: "task.ended", questions: 1, result: DONE, runs: 1, isDone: true },
   { at: "task.told", questions: 1, result: DONE, runs: 1, isDone: true },
 ])(
   "killed at $at",
-  async ({ at, questions, result, runs, isDone }) => {
+  async ({ at, questions, result, runs, isDone, status = /:/ }) => {
     await using api = await startFakeAnthropic();
     await using claude = await createClaudeHome(api);
     await using telegram = await startFakeTelegram();
@@ -49,7 +52,7 @@ it.each<Expected>([
     const config = { channels: { telegram: { default: account } }, claudeCode: taskSettings(DEFAULT_CONFIG, claude) };
     await writeFile(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
     if (at === "the model") api.script(hang());
-    else api.script(toolUse("Bash", { command: "touch one" }), text("Done."));
+    else api.script(withUsage(toolUse("Bash", { command: "touch one" }), { input_tokens: 100_000 }), text("Done."));
 
     const isStep = at.startsWith("task.");
     const first = await startGatewayChild(
@@ -78,6 +81,7 @@ it.each<Expected>([
       }
       telegram.say("/cc status");
       await until(() => sent(telegram, /Create a file: /).length > 0, "the status");
+      expect(sent(telegram, /Create a file: /)[0]).toMatch(status);
       expect(sent(telegram, /^Task \w+ (?:is done|was|failed)/)).toHaveLength(1);
       expect(sent(telegram, QUESTION)).toHaveLength(questions);
       expect(sent(telegram, /^Task \w+: Create a file/)).toHaveLength(1);

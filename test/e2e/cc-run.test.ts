@@ -1,4 +1,5 @@
 /** `cc run`, `send`, `attach` and `kill` through the real command line, with the real `claude` and a model API on loopback. */
+import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { apiError, hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
@@ -84,6 +85,20 @@ describe("holdfast cc run", () => {
       forks: [fork],
       resume: { args: ["--resume", sessionId], cwd: home.claude.repo },
     });
+  });
+
+  it("works in a new worktree if asked", async () => {
+    const { code, stderr } = await home.cc("run", "beside the others", "--worktree");
+    expect(code).toBe(0);
+    const [, path = "", branch = ""] = /^worktree: (\S+), branch (holdfast\/\w+)$/m.exec(stderr) ?? [];
+    const listed = execFileSync("git", ["worktree", "list"], { cwd: home.claude.repo, encoding: "utf8" });
+    expect(listed).toContain(`[${branch}]`);
+    expect(path.startsWith(home.home)).toBe(true);
+    const both = await home.cc("run", "again", "--worktree", "--resume", sessionId);
+    expect(both).toMatchObject({ code: 2 });
+    const elsewhere = await home.cc("run", "here", "--worktree", "--repo", home.home);
+    expect(elsewhere).toMatchObject({ code: 2 });
+    expect(elsewhere.stderr).toContain("A worktree needs a git repo with at least one commit.");
   });
 
   it("has exit codes for API errors and denied tools", async () => {

@@ -83,6 +83,16 @@ it("only people who may command the agent answer, in the conversation of the tas
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
   home.telegram.say("/cc run in /etc: read the passwords");
   await home.hears(ADA.id, "Tasks may not work in /etc");
+
+  // Another gateway on the same home takes the answer for the one that runs the task.
+  api.script(toolUse("Bash", { command: "touch two" }), text("Done twice."));
+  home.telegram.say("/cc run in repo: Create another file");
+  const later = buttonsOf(await home.hears(ADA.id, /asks to use Bash: touch two/))["Allow once"] ?? "";
+  await home.start();
+  const sessionKey = "agent:main:telegram:dm:1001";
+  await home.rpc("chat.send", { sessionKey, message: later, idempotencyKey: "allow" });
+  await home.hears(ADA.id, "Done twice.");
+  expect(existsSync(join(claude.repo, "two"))).toBe(true);
 }, 60_000);
 
 it("a gateway that ends tells the person and runs nothing twice", async () => {
@@ -117,7 +127,7 @@ it("a stranger in a group cannot answer, also by tapping the button", async () =
 
 it("the second task in a repo waits and says so; Stop stops only its own task", async () => {
   await using chat = await createTaskChat();
-  const { api, home } = chat;
+  const { api, claude, home } = chat;
   api.script(hang());
   home.telegram.say("/cc run in repo: Think for long");
   const first = await home.hears(ADA.id, /Task \w+: Think for long/);
@@ -128,9 +138,19 @@ it("the second task in a repo waits and says so; Stop stops only its own task", 
   home.telegram.press(second, buttonsOf(second)["Stop"] ?? "");
   await home.hears(ADA.id, /was stopped before it began/);
   expect(home.texts(ADA.id).filter((said) => /was stopped/.test(said))).toHaveLength(1);
+
+  // In a worktree of its own it does not wait, and a follow-up continues there.
+  api.script(text("Beside it."), text("And again."));
+  home.telegram.say("/cc run --worktree in repo: Come beside");
+  await home.hears(ADA.id, /Come beside\nIt works in a new worktree, on branch holdfast\/\w+\./);
+  await home.hears(ADA.id, /is done[\s\S]*Beside it\.\nBranch holdfast\/\w+$/);
+  home.telegram.say("/cc send Once more");
+  await home.hears(ADA.id, /is done[\s\S]*And again\.\nBranch holdfast\/\w+$/);
+  const worktrees = execFileSync("git", ["worktree", "list"], { cwd: claude.repo, encoding: "utf8" });
+  expect(worktrees.match(/holdfast\//g)).toHaveLength(1);
   home.telegram.press(first, buttonsOf(first)["Stop"] ?? "");
   await home.hears(ADA.id, /was stopped \(/);
-  expect(api.conversation).toHaveLength(1);
+  expect(api.conversation).toHaveLength(3);
 }, 60_000);
 
 it("a waiting task outlives its gateway and runs in the next one", async () => {
@@ -171,6 +191,35 @@ it("budgets end a task and refuse the next; people are told", async () => {
   expect(api.conversation).toHaveLength(1);
 }, 60_000);
 
+/** At $3 per million tokens this costs $0.30; the question keeps the task waiting. */
+function costly(file: string) {
+  return withUsage(toolUse("Bash", { command: `touch ${file}` }), { input_tokens: 100_000 });
+}
+
+function spawnBeside(task: string): string {
+  return `tool:sessions_spawn ${JSON.stringify({ task, repo: "repo", model: "claude-sonnet-4-5", worktree: true })}`;
+}
+
+it("tells during a task how much of a budget is used, and counts tasks that run at the same time", async () => {
+  await using chat = await createTaskChat({ claudeCode: { budgets: { dayUsd: 0.5 }, progressSeconds: 0.2 } });
+  const { api, home } = chat;
+  api.script(costly("one"));
+  home.telegram.say(spawnBeside("Spend"));
+  await home.hears(ADA.id, /asks to use Bash: touch one/);
+  await home.hears(ADA.id, "Budget of today: $0.30 of $0.5 used (60 %).");
+  await edited(home, /1 tool · Bash touch one · \$0\.30/);
+  api.script(costly("two"));
+  home.telegram.say(spawnBeside("Spend more"));
+  await home.hears(ADA.id, /stopped: its budget is used up[\s\S]*Budget of today: \$0\.60 of \$0\.5 used/);
+  expect(home.texts(ADA.id).filter((said) => said.startsWith("Budget of today: $0.30"))).toHaveLength(1);
+
+  // The cost so far is stored, for other tasks and for a process that dies.
+  const agent = await home.agent();
+  const { sessions } = await agent.store.list({ text: "subagent:cc-", fields: ["task"] });
+  const running = sessions.find(({ entry }) => entry.task?.state === "running");
+  expect(running?.entry.task?.costUsd).toBeCloseTo(0.3, 2);
+}, 60_000);
+
 it("says that Claude Code is missing, or not logged in", async () => {
   await using missing = await createTaskChat({ claudeCode: { command: "/nowhere/claude" } });
   missing.home.telegram.say("/cc run in repo: Anything");
@@ -188,17 +237,43 @@ it("a chat that Claude Code answers starts tasks through the bridge, and what a 
   });
   const { api, home } = chat;
   const spawn = { task: "Create a file", repo: "repo" };
+  const seen: string[] = [];
   api.answer((request) => {
     if (request.kind !== "main") return undefined;
     const [result] = toolResults(request);
+    const isLooking = /Look around/.test(JSON.stringify(request.messages));
+    if (isLooking && result !== undefined) seen.push(result.text);
+    if (isLooking) return LOOKS[seen.length] ?? text("Half seen.");
     if (result !== undefined) return text(/accepted/.test(result.text) ? "I gave it away." : "The file is there.");
     return /Fix it in the repo/.test(lastUserText(request))
       ? toolUse("mcp__holdfast__sessions_spawn", spawn)
       : toolUse("mcp__holdfast__openclaw_announce", { message: "Half done." });
   });
+  home.telegram.say("hello", { from: BOB });
+  await home.hears(BOB.id, "The file is there.");
   home.telegram.say("Fix it in the repo");
   await home.hears(ADA.id, "I gave it away.");
+  // The local time of the message.
+  const asked = api.conversation.map(lastUserText).find((said) => said.includes("Fix it in the repo"));
+  expect(asked).toMatch(/Fix it in the repo\n\n\[\w{3} \d{4}-\d\d-\d\d \d\d:\d\d [^\]]+\]$/);
   await home.hears(ADA.id, "Half done.");
   await home.hears(ADA.id, /^Task \w+ is done[\s\S]*The file is there\./);
   expect(home.texts(ADA.id).filter((said) => said.includes("Half done."))).toHaveLength(1);
+
+  // The tools over sessions reach only what this conversation may see, and an announced answer is not repeated.
+  home.telegram.say("Look around");
+  await home.hears(ADA.id, "Half seen.");
+  await until(() => seen.length === LOOKS.length, "three results");
+  expect(seen[0]).toContain("agent:main:telegram:dm:1001");
+  expect(seen[0]).not.toContain("agent:main:telegram:dm:1002");
+  expect(seen[1]).toContain("This conversation has no session");
+  home.telegram.say("/status");
+  await home.hears(ADA.id, "engine: claude-code");
+  expect(home.texts(ADA.id).filter((said) => said.includes("Half seen."))).toHaveLength(1);
 }, 60_000);
+
+const LOOKS = [
+  toolUse("mcp__holdfast__sessions_list", {}),
+  toolUse("mcp__holdfast__sessions_history", { session: "agent:main:telegram:dm:1002" }),
+  toolUse("mcp__holdfast__openclaw_announce", { message: "Half seen." }),
+];

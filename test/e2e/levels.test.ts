@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { createChatHome } from "../support/chat-home.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
+import { until } from "../support/time.ts";
 
 it("shows tools while the turn runs, thinking before the answer, and usage below it", async () => {
   await using home = await createChatHome();
@@ -30,6 +31,34 @@ it("shows tools while the turn runs, thinking before the answer, and usage below
   expect(home.texts(ADA.id).slice(-1)).toEqual(["plain"]);
   expect(home.texts(ADA.id).join("\n")).not.toContain("hidden");
 }, 30_000);
+
+it("shows a long answer while it grows, and in the end what the transcript has", async () => {
+  await using home = await createChatHome();
+  const { telegram } = home;
+  const long = "A line of the answer that is long enough to be shown. ".repeat(2).trim();
+  const other = "Another line. ".repeat(400).trim();
+  telegram.say(`stream:${long}\nsleep:1700\nstream:${other}\nsleep:3500\nsay:The end.\nsay:MEDIA:./missing.png`);
+  await home.hears(ADA.id, "A line of the answer");
+  expect(telegram.shown(ADA.id)).toEqual([long]);
+  await until(() => telegram.shown(ADA.id).length === 2, "a second block");
+  await until(() => telegram.shown(ADA.id)[1]?.endsWith("The end.") === true, "the end");
+  await home.hears(ADA.id, "missing.png");
+  const [answer] = (await home.transcript("agent:main:telegram:dm:1001")).slice(-1);
+  const shown = telegram.shown(ADA.id);
+  expect(shown).toHaveLength(3);
+  expect(words(shown.slice(0, 2).join(" "))).toBe(words(`${long} ${other} The end.`));
+  expect(words(answer ?? "")).toContain(words(`${other} The end.`));
+  expect(shown[2]).toContain("missing.png");
+
+  // Silence at the end takes back what was shown.
+  telegram.say(`stream:${long}\nsleep:1700\nsay:NO_REPLY`);
+  await until(() => telegram.shown(ADA.id).length === 4, "a block");
+  await until(() => telegram.shown(ADA.id).length === 3, "its removal");
+}, 30_000);
+
+function words(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
 
 it("keeps settings of OpenClaw features, and says that they have no effect", async () => {
   await using home = await createChatHome();

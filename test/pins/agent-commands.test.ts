@@ -14,6 +14,13 @@ import { openAgent } from "../../src/compose/agent.ts";
 import { GIVEN_UP_NOTE } from "../../src/store/queues.ts";
 
 describe("without a gateway", () => {
+  it("agent names the option for a message", async () => {
+    await using home = await createCliHome([]);
+    const { code, stderr } = await runCliShared(["agent", "hello"], { home: home.path });
+    expect(code).toBe(2);
+    expect(stderr).toContain('Write a message with -m: holdfast agent -m "hello".');
+  });
+
   it("status shows what the stores hold", async () => {
     await using home = await createCliHome(["hello"]);
     const { code, json } = await runCliShared(["status", "--json", "--usage"], { home: home.path });

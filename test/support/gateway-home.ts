@@ -149,7 +149,13 @@ async function openParts(agentId: string, home: string, config: HoldfastConfig):
 }
 
 function connectedAccount(channel: Channel): ChannelAccount {
-  return { channel, agentId: "main", replyTo: "off", status: { state: "connected", text: "a stand-in" } };
+  return {
+    channel,
+    agentId: "main",
+    replyTo: "off",
+    blockStreaming: true,
+    status: { state: "connected", text: "a stand-in" },
+  };
 }
 
 export const WEBHOOK_SECRET = "webhook-secret-of-the-test";

@@ -158,7 +158,7 @@ export function createFakeChannel(name = "telegram", accountId = "default"): Fak
     },
   };
   const status: ChannelStatus = { state: "connected", text: "on" };
-  const account = { channel, agentId: "main", replyTo: "off" as const, status };
+  const account = { channel, agentId: "main", replyTo: "off" as const, blockStreaming: true, status };
   return channel;
 }
 

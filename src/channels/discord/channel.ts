@@ -69,6 +69,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     checkTarget: (target) => void parseTarget(target),
     showTyping: sender.showTyping,
     edit: sender.edit,
+    remove: sender.remove,
   };
 }
 

@@ -96,6 +96,20 @@ describe("messages to Discord", () => {
     expect(home.discord.requests.at(-1)?.body["allowed_mentions"]).toEqual({ parse: ["users"], replied_user: true });
   });
 
+  it("edits and deletes a message", async () => {
+    await using home = await createDiscordHome();
+    const channel = await home.start();
+    const place = target(`channel:${home.discord.general.id}`);
+    const { messageId } = await channel.send({ target: place, text: "one", idempotencyKey: "k" });
+    await channel.edit?.(place, messageId, { text: "two" });
+    const inChannel = (): unknown[] => home.discord.messages(home.discord.general.id);
+    const shown = (): unknown[] => inChannel().filter((one) => (one as { id: string }).id === messageId);
+    expect(shown()).toMatchObject([{ content: "two" }]);
+    await channel.remove?.(place, messageId);
+    expect(shown()).toEqual([]);
+    await expect(channel.remove?.(place, messageId)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
   it("shows typing", async () => {
     await using home = await createDiscordHome();
     const channel = await home.start();

@@ -28,7 +28,7 @@ export function createDiscordSender({
 }: {
   rest: () => REST;
   allowsAddress?: ((address: string) => boolean) | undefined;
-}): MessageSender & { edit: NonNullable<Channel["edit"]> } {
+}): MessageSender & Required<Pick<Channel, "edit" | "remove">> {
   const privateChats = new Map<string, string>();
 
   const channelOf = async (target: DeliveryTarget): Promise<string> => {
@@ -59,6 +59,13 @@ export function createDiscordSender({
         await rest().patch(`/channels/${await channelOf(target)}/messages/${messageId}`, { body });
       } catch (error) {
         throw discordError(error, "edit the message");
+      }
+    },
+    remove: async (target, messageId) => {
+      try {
+        await rest().delete(`/channels/${await channelOf(target)}/messages/${messageId}`);
+      } catch (error) {
+        throw discordError(error, "delete the message");
       }
     },
     showTyping: async (target) => {

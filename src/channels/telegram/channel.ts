@@ -19,7 +19,7 @@ import {
   tokenRefused,
 } from "./connection.ts";
 import { type InboundHandler, createInboundHandler } from "./inbound.ts";
-import { editOnTelegram, parseTarget, sendToTelegram } from "./outbound.ts";
+import { editOnTelegram, parseTarget, removeFromTelegram, sendToTelegram } from "./outbound.ts";
 import { poll } from "./polling.ts";
 import { lazy } from "../../base/async.ts";
 
@@ -56,6 +56,9 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
     send: async (message) => await sendToTelegram(await lazyTelegram.get(), message),
     edit: async (target, messageId, message) => {
       await editOnTelegram(await lazyTelegram.get(), { target, messageId, ...message });
+    },
+    remove: async (target, messageId) => {
+      await removeFromTelegram(await lazyTelegram.get(), { target, messageId });
     },
     checkTarget: (target) => void parseTarget(target),
     showTyping: async (target) => {

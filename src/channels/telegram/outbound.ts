@@ -70,7 +70,20 @@ export async function editOnTelegram(
       ...keyboard(buttons),
     });
   } catch (error) {
+    // An edit that is repeated changes nothing.
+    if (refusalOf(error)?.description.includes("message is not modified") === true) return;
     throw telegramError(error, "edit a message on Telegram");
+  }
+}
+
+export async function removeFromTelegram(
+  { api }: TelegramApi,
+  { target, messageId }: { target: DeliveryTarget; messageId: string },
+): Promise<void> {
+  try {
+    await api.raw.deleteMessage({ chat_id: parseTarget(target).chatId, message_id: Number(messageId) });
+  } catch (error) {
+    throw telegramError(error, "delete a message on Telegram");
   }
 }
 

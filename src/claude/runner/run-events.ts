@@ -5,7 +5,8 @@
  */
 import type { JsonRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
-import type { ContentBlock } from "../protocol/messages.ts";
+import { anthropicPrice, tokenCostOf } from "../../models/model-info.ts";
+import type { ContentBlock, OutboundMessage, TokenUsage } from "../protocol/messages.ts";
 import type { ClaudeEvent } from "./process/claude-process.ts";
 import type { ProgressSummary, RunnerEvent } from "./runner-contract.ts";
 import { printableLine } from "../../base/text.ts";
@@ -72,6 +73,7 @@ function isMinor(event: RunnerEvent): boolean {
 const LAST_TEXT = 200;
 const TOOL_DETAIL = 120;
 
+type StreamPart = (OutboundMessage & { type: "stream_event" })["event"];
 type ToolUse = ContentBlock & { type: "tool_use" };
 type ToolResult = ContentBlock & { type: "tool_result" };
 
@@ -84,7 +86,18 @@ export function createProgressTracker() {
   /** Ids of messages whose text came in pieces, so the complete message adds nothing. */
   const streamed = new Set<string>();
   let streaming: string | undefined;
+  let model: string | undefined;
+  let started: TokenUsage | undefined;
+  let endedUsd = 0;
+  let requestsUsd = 0;
 
+  /** What the running turn has cost, at list prices: Claude Code reports the cost when a turn ends. */
+  const seeUsage = (part: StreamPart): void => {
+    if (part.kind === "message-start") [model, started] = [part.model, part.usage];
+    if (part.kind !== "message-end") return;
+    requestsUsd += requestCost(model, started, part.usage);
+    summary.costUsd = endedUsd + requestsUsd;
+  };
   const seeText = (said: string, subagent: string | undefined, relay: EventRelay): void => {
     if (subagent !== undefined) return;
     text = `${text}${said}`.slice(-4 * LAST_TEXT);
@@ -110,6 +123,8 @@ export function createProgressTracker() {
     begin(relay: EventRelay, everyMs: number): () => void {
       startedAt = performance.now();
       summary = emptySummary();
+      endedUsd = 0;
+      requestsUsd = 0;
       tools.clear();
       text = "";
       const report = (): void => {
@@ -127,6 +142,7 @@ export function createProgressTracker() {
           streamed.clear();
           return;
         case "stream_event":
+          seeUsage(event.event);
           if (event.event.kind === "message-start") streaming = event.event.messageId;
           if (event.event.kind !== "text") return;
           if (streaming !== undefined) streamed.add(streaming);
@@ -150,12 +166,23 @@ export function createProgressTracker() {
           if (event.event === "started") summary.subagents += 1;
           return;
         case "turn-ended":
-          summary.costUsd += event.turn.costUsd;
+          endedUsd += event.turn.costUsd;
+          requestsUsd = 0;
+          summary.costUsd = endedUsd;
           return;
         default:
       }
     },
   };
+}
+
+/** The end of a request may count only the output. */
+function requestCost(model: string | undefined, started: TokenUsage | undefined, ended: TokenUsage): number {
+  const price = model === undefined ? undefined : anthropicPrice(model);
+  if (price === undefined) return 0;
+  const read = ended.inputTokens + ended.cacheReadTokens + ended.cacheWriteTokens > 0 ? ended : (started ?? ended);
+  const { inputTokens: input, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite } = read;
+  return tokenCostOf({ input, cacheRead, cacheWrite, output: ended.outputTokens }, price).total;
 }
 
 function emptySummary(): ProgressSummary {

@@ -110,7 +110,7 @@ export interface ProgressSummary {
   lastTool?: string | undefined;
   lastToolDetail?: string | undefined;
   lastText?: string | undefined;
-  /** Of the turns that have ended. */
+  /** Of the task so far; of a turn that has not ended, at list prices. */
   costUsd: number;
   retries: number;
   subagents: number;

@@ -87,12 +87,12 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
     openAgent: agent.open,
     openHandoff: handoffs.open,
     openSearchIndex: () => index.get(),
-    startTask: async (request) => {
+    callSessionTool: async (call) => {
       const [{ requireGateway }, { createHttpCaller }] = await Promise.all([
         import("../../gateway/gateway-files.ts"),
         import("../../rpc/client.ts"),
       ]);
-      return await createHttpCaller(await requireGateway(home)).call("tasks.start", request);
+      return await createHttpCaller(await requireGateway(home)).call("sessions.tool", call);
     },
     searchSources: async (want) => {
       const { searchSourcesOf } = await import("../../mcp/bridge-search.ts");

@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
+import { createTimeLines } from "../../transcript/messages.ts";
 import type { EngineTurn } from "../engine.ts";
+import { mcpToolNames } from "../../claude/runner/run-files.ts";
+import { SESSION_TOOL_NAMES } from "../tools/session-tools.ts";
 import { toRunRequest } from "./run-request.ts";
 
 const SESSION = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
@@ -33,24 +36,27 @@ const summary = (text: string): TranscriptMessage => ({
   timestamp: 1,
 });
 
+/** The message with its local time. */
+const NOW = `now\n\n${createTimeLines()(person("now"))}`;
+
 const taskOf = (text: string): string =>
   toRunRequest(turnOf({ text, context: [person(text)], engineSessionId: SESSION }), config).options.task;
 
 it("starts a fresh session, with a digest if another engine had the conversation", () => {
-  expect(toRunRequest(turnOf(), config)).toMatchObject({ options: { task: "now", fresh: true }, hasPast: false });
+  expect(toRunRequest(turnOf(), config)).toMatchObject({ options: { task: NOW, fresh: true }, hasPast: false });
   const { options, hasPast } = toRunRequest(
     turnOf({ context: [person("before"), agent("yes"), person("now")] }),
     config,
   );
   expect(hasPast).toBe(true);
   expect(options.task).toContain("Person: before\nAgent: yes");
-  expect(options.task.endsWith("\nnow")).toBe(true);
+  expect(options.task.endsWith(`\n${NOW}`)).toBe(true);
 });
 
 it("resumes with the message only, and keeps the digest as a fallback", () => {
   const context = [summary("They keep herons."), person("before"), person("now")];
   const { options } = toRunRequest(turnOf({ context, engineSessionId: SESSION }), config);
-  expect(options).toMatchObject({ task: "now", resume: SESSION });
+  expect(options).toMatchObject({ task: NOW, resume: SESSION });
   expect(options.fresh).toBeUndefined();
   expect(options.handOff).toBe("Summary of the older part: They keep herons.\nPerson: before");
 });
@@ -97,7 +103,7 @@ it("includes a hand-off as a note, not as the person's words", () => {
 it("tells the agent when a turn runs again", () => {
   const context = [person("now"), agent("I have begun")];
   const { options } = toRunRequest(turnOf({ context, engineSessionId: SESSION }), config);
-  expect(options.task).toMatch(/^You were interrupted[^]*\n\nnow$/);
+  expect(options.task).toMatch(/^You were interrupted[^]*\n\nnow\n\n\[.*\]$/);
   expect(options.handOff).toBe("Agent: I have begun");
 });
 
@@ -115,7 +121,7 @@ it("sets model, effort, permissions and label", () => {
     effort: "low",
     systemPrompt: "You are Ada.",
     permissionMode: "plan",
-    allowedTools: ["Bash", "Edit(./memory/**)", "mcp__holdfast__sessions_spawn"],
+    allowedTools: ["Bash", "Edit(./memory/**)", ...mcpToolNames(SESSION_TOOL_NAMES)],
     label: "agent:main:main",
     sessionKey: "agent:main:main",
   });

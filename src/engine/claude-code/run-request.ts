@@ -8,7 +8,8 @@ import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 import { indentLines } from "../../base/text.ts";
 import { withHandOff, withoutCommand, withoutMentions } from "../../claude/runner/prompt-text.ts";
 import { isNativeSessionId, mcpToolNames } from "../../claude/runner/run-files.ts";
-import { attachmentsOf, handoffText, messageText, withoutHandoff } from "../../transcript/messages.ts";
+import { SESSION_TOOL_NAMES } from "../tools/session-tools.ts";
+import { attachmentsOf, createTimeLines, handoffText, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
 export type RunRequest = ReturnType<typeof toRunRequest>;
 
@@ -35,7 +36,7 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
     agentId: turn.agentId,
     label: laneLabel(turn.sessionKey),
     sessionKey: turn.sessionKey,
-    allowedTools: [...config.allowedTools, MEMORY_RULE, ...SPAWN_RULE, ...attachmentRules(turn)],
+    allowedTools: [...config.allowedTools, MEMORY_RULE, ...SESSION_RULES, ...attachmentRules(turn)],
     ...(turn.system.trim() === "" ? {} : { systemPrompt: turn.system }),
     model,
     effort,
@@ -51,8 +52,8 @@ const BEGAN_BEFORE = "This conversation began before this session.";
 /** Memory notes need no permission. The rule covers every tool that edits files. */
 const MEMORY_RULE = "Edit(./memory/**)";
 
-/** The gateway decides in which repo, at what cost, and the person answers the questions of the task. */
-const SPAWN_RULE = mcpToolNames(["sessions_spawn"]);
+/** The gateway decides what a conversation may reach, in which repo a task works, and at what cost. */
+const SESSION_RULES = mcpToolNames(SESSION_TOOL_NAMES);
 
 /** Limits the length of the command line. The newest attachments win. */
 const MAX_ATTACHMENTS = 200;
@@ -80,8 +81,16 @@ function laneLabel(sessionKey: string): string {
 
 function taskOf({ context, text }: EngineTurn): string {
   if (text.trim() === "") return "(a message without text)";
-  const plain = withoutMentions(isCompaction(text) ? text : withoutCommand(text));
+  if (isCompaction(text)) return withoutMentions(text);
+  const plain = `${withoutMentions(withoutCommand(text))}${timeLine(context, text)}`;
   return wasBegun(context, text) ? `${BEGUN_BEFORE}\n\n${plain}` : plain;
+}
+
+/** At the end, because Claude Code names a session by the beginning of its first message. */
+function timeLine(context: readonly TranscriptMessage[], text: string): string {
+  const message = context[placeOfMessage(context, text)];
+  const time = message === undefined ? undefined : createTimeLines()(message);
+  return time === undefined ? "" : `\n\n${time}`;
 }
 
 /** `/compact` is the only command that may reach Claude Code; others are escaped. */

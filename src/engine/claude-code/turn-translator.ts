@@ -7,7 +7,9 @@
  * - After an interruption, `end` yields the text that had arrived.
  */
 import type { Clock } from "../../base/clock.ts";
+import { isRecord } from "../../base/json-record.ts";
 import type { ContentBlock as WireBlock, OutboundMessage, TokenUsage } from "../../claude/protocol/messages.ts";
+import { mcpToolNames } from "../../claude/runner/run-files.ts";
 import { type AssistantMessage, type ContentBlock, NO_COST } from "../../transcript/entries.ts";
 import type { EngineEvent, EngineUsage } from "../engine.ts";
 import { capped, toolResultMessage } from "../tools/agent-tool.ts";
@@ -39,7 +41,7 @@ export class TurnTranslator {
   private sessionId: string | undefined;
   private model: string | undefined;
   private isCompacting = false;
-  private readonly tools = new Map<string, string>();
+  private readonly tools = new Map<string, Pick<WireBlock & { type: "tool_use" }, "name" | "input">>();
   private readonly streamed = new Set<string>();
 
   constructor(clock: Clock) {
@@ -133,7 +135,7 @@ export class TurnTranslator {
         return [];
       case "tool_use":
         draft.blocks.push({ type: "toolCall", id: block.id, name: block.name, arguments: block.input });
-        this.tools.set(block.id, block.name);
+        this.tools.set(block.id, block);
         return [{ type: "tool-start", id: block.id, name: block.name, input: block.input }];
       default:
         return [];
@@ -145,11 +147,12 @@ export class TurnTranslator {
       if (block.type !== "tool_result") return [];
       const before = this.finishDraft();
       const { toolUseId: id, isError } = block;
-      const name = this.tools.get(id) ?? "tool";
+      const { name = "tool", input } = this.tools.get(id) ?? {};
       this.tools.delete(id);
       const text = capped(block.text, MAX_CHARACTERS);
       const message = toolResultMessage({ id, name, text, isError }, this.clock.now());
-      return [...before, { type: "message", message }, { type: "tool-end", id, name, isError }];
+      const sent = isError || name !== ANNOUNCE ? [] : announced(input);
+      return [...before, { type: "message", message }, ...sent, { type: "tool-end", id, name, isError }];
     });
   }
 
@@ -203,6 +206,14 @@ export class TurnTranslator {
     this.usage = toUsage(draft.model ?? this.model, draft.usage);
     return this.usage;
   }
+}
+
+const [ANNOUNCE] = mcpToolNames(["openclaw_announce"]);
+
+/** The person has read it, so the answer need not repeat it. */
+function announced(input: unknown): EngineEvent[] {
+  const text = isRecord(input) ? input["message"] : undefined;
+  return typeof text === "string" ? [{ type: "sent", text }] : [];
 }
 
 const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };

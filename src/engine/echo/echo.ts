@@ -37,6 +37,8 @@ interface Echo {
   calls: number;
   /** Replaces the echo. */
   said: string[];
+  /** How many characters of the answer were sent already. */
+  streamed: number;
   heard: string[];
   thoughts: string[];
   tokens: number | undefined;
@@ -84,6 +86,7 @@ function begin(options: EchoEngineOptions, turn: EngineTurn, signal: AbortSignal
     known: isAsked ? context.slice(asked + 1).filter((message) => message.role === "toolResult") : [],
     calls: 0,
     said: [],
+    streamed: 0,
     heard: [],
     thoughts: [],
     tokens: undefined,
@@ -110,6 +113,13 @@ async function* obey(echo: Echo, line: string): AsyncGenerator<EngineEvent> {
     case "say":
       echo.said.push(rest);
       break;
+    case "stream": {
+      const text = [...echo.said, rest].join("\n");
+      yield { type: "text", text: `${text.slice(echo.streamed)}\n` };
+      echo.said.push(rest);
+      echo.streamed = text.length + 1;
+      break;
+    }
     case "think":
       echo.thoughts.push(rest);
       break;
@@ -191,8 +201,8 @@ function echoOf({ said, heard, place, text }: Echo): string {
 
 async function* answer(echo: Echo, text: string, stopReason: "stop" | "aborted"): AsyncGenerator<EngineEvent> {
   // In two pieces, so that consumers must join them.
-  const space = text.indexOf(" ") + 1;
-  const pieces = [text.slice(0, space), text.slice(space)].filter((piece) => piece !== "");
+  const space = Math.max(text.indexOf(" ") + 1, echo.streamed);
+  const pieces = [text.slice(echo.streamed, space), text.slice(space)].filter((piece) => piece !== "");
   for (const piece of pieces) yield { type: "text", text: piece };
   const thoughts = echo.thoughts.map((thinking) => ({ type: "thinking" as const, thinking }));
   yield echoMessage(echo, [...thoughts, { type: "text", text }], stopReason);

@@ -2,6 +2,7 @@
  * The engine that asks a language model through the AI SDK and runs the agent's tools: ask the model, run its tools,
  * ask again, until it calls no more tools. Each message is yielded when it is complete, before the next step starts.
  */
+import { createTimeLines } from "../../transcript/messages.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type ModelErrorCode, emptyAnswerError, refusedError } from "../../models/model-errors.ts";
 import type { AssistantMessage } from "../../transcript/entries.ts";
@@ -26,7 +27,6 @@ import {
   type PromptMessage,
   type ToolPart,
   hasImages,
-  createTimeLines,
   toPrompt,
   userMessage,
   withoutImages,

@@ -2,7 +2,8 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
-import { INTERRUPTED_CALL, createTimeLines, toPrompt, type PromptMessage } from "./to-prompt.ts";
+import { INTERRUPTED_CALL, toPrompt, type PromptMessage } from "./to-prompt.ts";
+import { createTimeLines } from "../../transcript/messages.ts";
 
 const TARGET = { provider: "anthropic", model: "claude-haiku-4-5" };
 const timestamp = 1;

@@ -4,7 +4,6 @@
  * exactly one result, call ids are valid for every provider, no message is empty, and the prompt starts and
  * ends with a user message.
  */
-import { createMinuteFormat } from "../../base/clock.ts";
 import { isRecord } from "../../base/json-record.ts";
 import type {
   AssistantMessage,
@@ -47,21 +46,6 @@ export function toPrompt(
   if (prompt.at(-1)?.role === "assistant") prompt.push(userMessage("[Your answer ended here. Continue.]"));
   return prompt;
 }
-
-/**
- * The local time of each message, in front of it. It comes from the transcript, so a message reads the same in every
- * later turn and the provider's cache holds; and only models see it.
- */
-export function createTimeLines(): (message: TranscriptMessage) => string | undefined {
-  const format = createMinuteFormat();
-  return (message) => {
-    const at = (message.role === "user" ? message.sentAt : undefined) ?? message.timestamp;
-    return Number.isFinite(at) && Math.abs(at) < MAX_DATE ? `[${format(at)}]` : undefined;
-  };
-}
-
-/** Later instants are not dates. */
-const MAX_DATE = 8.64e15;
 
 export function hasImages({ role, content }: PromptMessage): boolean {
   return role === "user" && content.some(({ type }) => type === "file");

@@ -33,10 +33,11 @@ interface ToolSchema {
   additionalProperties: false;
 }
 
-interface ToolArgument {
+/** Not an interface, so that it is assignable to JSON schemas of other libraries. */
+type ToolArgument = {
   type: "string" | "integer" | "number" | "boolean";
   description: string;
-}
+};
 
 export type ToolTable = ReadonlyMap<string, AgentTool>;
 

@@ -34,6 +34,17 @@ export const taskMethods = {
     params: z.strictObject({ ...chat, limit: countUpTo(100).default(20) }),
     result: z.object({ tasks: z.array(taskView) }),
   },
+  "sessions.tool": {
+    summary: "Runs a tool over sessions in the name of a session, which sees what that session may see.",
+    permission: "write",
+    params: z.strictObject({
+      ...chat,
+      tool: textUpTo(64).describe("Such as `sessions_list`; see docs/session-tools.md."),
+      input: z.record(z.string(), z.unknown()).default({}).describe("The tool's arguments."),
+      idempotencyKey,
+    }),
+    result: z.object({ text: z.string(), isError: z.boolean() }),
+  },
   "tasks.start": {
     summary: "Gives Claude Code a task in the name of a session, which gets its questions and its result.",
     permission: "write",
@@ -45,6 +56,7 @@ export const taskMethods = {
       model: textUpTo(200).optional(),
       budgetUsd: z.number().positive().optional(),
       persistent: z.boolean().default(false).describe("Keeps Claude Code running for follow-ups."),
+      worktree: z.boolean().default(false).describe("Works in a new worktree, beside other tasks in the repo."),
       idempotencyKey,
     }),
     result: z.object({

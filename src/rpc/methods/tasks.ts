@@ -19,6 +19,15 @@ export const taskHandlers: HandlersOf<keyof typeof taskMethods> = {
     };
   },
 
+  "sessions.tool": async ({ sessionKey, agentId, tool, input, idempotencyKey }, { parts, signal }) => {
+    const { sessionTools, key } = await openTarget(parts, { key: sessionKey, agentId });
+    const tools = new Map((await sessionTools?.())?.map((one) => [one.name, one]));
+    const { createAttachedFiles } = await import("../../engine/tools/confined-files.ts");
+    const { runTool } = await import("../../engine/tools/agent-tool.ts");
+    const use = { sessionKey: key, callId: `rpc:${idempotencyKey}`, signal, attached: createAttachedFiles([]) };
+    return await runTool(tools, { name: tool, input }, { ...use, logger: parts.logger });
+  },
+
   "tasks.start": async ({ sessionKey, agentId, task, idempotencyKey, ...request }, { parts }) => {
     const { tasks, key } = await openTarget(parts, { key: sessionKey, agentId });
     const { spawn } = requireTasks(tasks);

@@ -20,7 +20,8 @@ export const ccCommand: CommandSpec = {
 
 type Action = (desk: TaskDesk, request: CommandRequest, rest: string) => Promise<string>;
 
-const USAGE = "It takes status, run [in <repo>:] <task>, send <text>, stop, costs, allow, always, deny or nothing.";
+const USAGE =
+  "It takes status, run [--worktree] [in <repo>:] <task>, send <text>, stop, costs, allow, always, deny or nothing.";
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   "": listSessions,
@@ -35,9 +36,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 async function startTask(desk: TaskDesk, request: CommandRequest, rest: string): Promise<string> {
-  const [, repo, text = rest] = /^in (\S+?):\s+([\s\S]+)$/.exec(rest) ?? [];
+  const [, asked, given = ""] = /^(--worktree(?:\s+|$))?([\s\S]*)$/.exec(rest) ?? [];
+  const [, repo, text = given] = /^in (\S+?):\s+([\s\S]+)$/.exec(given) ?? [];
   if (text === "") return "Say what Claude Code should do: /cc run <task>, or /cc run in <repo>: <task>.";
-  return acceptance(await desk.start({ ...(await placeOf(request)), text, repo }));
+  const worktree = asked !== undefined;
+  return acceptance(await desk.start({ ...(await placeOf(request)), text, repo, worktree }));
 }
 
 async function continueTask(desk: TaskDesk, request: CommandRequest, rest: string): Promise<string> {

@@ -43,7 +43,7 @@ export async function sendStarted(request: SendRequest): Promise<boolean> {
   const name = { agentId: parts.agent.agentId, sessionKey: item.key, outboxId: item.id };
   faultPoint("delivery.started");
   const message = toOutboundMessage(item);
-  if (message === undefined) {
+  if (message === undefined && replacedBy(item) === undefined) {
     await giveUp(request, "it contains nothing that can be sent");
     return true;
   }
@@ -104,9 +104,10 @@ function isMedia(value: unknown): value is OutboundMedia {
 }
 
 /** A channel that hangs must not block its session. A message that arrives late is still marked as delivered. */
-async function sendInTime({ pipeline, parts, channel, item }: SendRequest, message: OutboundMessage) {
+async function sendInTime(request: SendRequest, message: OutboundMessage | undefined) {
+  const { pipeline, parts, channel, item } = request;
   const { sendTimeoutMs = SEND_TIMEOUT_MS } = pipeline;
-  const sending = channel.send(message);
+  const sending = sendOrReplace(request, message);
   const sent = await within(sendTimeoutMs, sending);
   if (sent !== TOO_LATE) return sent;
   sending
@@ -116,6 +117,36 @@ async function sendInTime({ pipeline, parts, channel, item }: SendRequest, messa
   throw new HoldfastError("timeout", "send-timed-out", `${channel.name} did not answer within ${seconds} s`, {
     hint: "It is sent again. If it keeps failing: `holdfast gateway restart`.",
   });
+}
+
+async function sendOrReplace(request: SendRequest, message: OutboundMessage | undefined): Promise<SentMessage> {
+  const { parts, channel, item } = request;
+  const block = replacedBy(item);
+  const shownId = block === undefined ? undefined : (await parts.agent.store.outbox.get(block))?.deliveredId;
+  if (shownId !== undefined && (await replaceBlock(request, shownId, message))) return { messageId: shownId };
+  return message === undefined ? { messageId: "" } : await channel.send(message);
+}
+
+/**
+ * Gives a block of a streamed answer its final text, or removes one that the answer does not need. Both can be
+ * repeated. False: the platform no longer has the block, so the text is sent as a new message.
+ */
+async function replaceBlock({ channel, item }: SendRequest, shownId: string, message: OutboundMessage | undefined) {
+  const text = message?.text;
+  try {
+    if (text === undefined) await channel.remove?.(item.target, shownId);
+    else await channel.edit?.(item.target, shownId, { text });
+    return text === undefined || channel.edit !== undefined;
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || PASSING_KINDS.has(error.kind)) throw error;
+    return false;
+  }
+}
+
+/** The outbox id of the block of a streamed answer that this item replaces. */
+function replacedBy({ payload }: OutboxItem): number | undefined {
+  const replaced = isRecord(payload) ? payload["replaces"] : undefined;
+  return typeof replaced === "number" ? replaced : undefined;
 }
 
 /** The platform has the message: this process retries until the store knows. */

@@ -20,11 +20,11 @@ import { type FinishOptions, GIVEN_UP_NOTE, type InboxItem, type OutboxDraft } f
 export async function draftsOf(
   lane: LaneContext,
   items: readonly WaitingItem[],
-  { payloads }: Pick<StepResult, "payloads">,
+  { payloads, streamed }: Pick<StepResult, "payloads" | "streamed">,
   turnId = turnIdOfItems(lane, items),
 ): Promise<OutboxDraft[]> {
   const answered = items.at(-1);
-  if (answered === undefined || !answered.deliver || payloads.length === 0) return [];
+  if (answered === undefined || !answered.deliver || (payloads.length === 0 && streamed === undefined)) return [];
   const { parts, key, pipeline } = lane;
   const { store, workspace } = parts.agent;
   try {
@@ -34,7 +34,10 @@ export async function draftsOf(
       return [];
     }
     const capabilities = pipeline.channels.find(target.channel, target.accountId)?.channel.capabilities ?? PLAIN_TEXT;
-    return await draftReplies({ payloads, turnId, target, capabilities, workspace });
+    const request = { payloads, turnId, target, capabilities, workspace };
+    if (streamed === undefined) return await draftReplies(request);
+    const { draftStreamed } = await import("../reply/chat-blocks.ts");
+    return await draftStreamed(request, streamed);
   } catch (error) {
     pipeline.logger.error("Could not prepare a reply for its channel", { key, error });
     return [];

@@ -8,6 +8,7 @@ import { faultPoint } from "../../base/faults.ts";
 import type { TakenLease } from "../../session/lease.ts";
 import type { LaneContext, RunningStep, StepResult, WaitingItem } from "../context.ts";
 import type { ChannelPool, TurnRequest, TurnResult } from "../pipeline.ts";
+import type { ChatBlocks } from "../reply/chat-blocks.ts";
 import { replyTarget } from "../reply/draft-replies.ts";
 import { giveUpTurn } from "../run/run-turn.ts";
 import {
@@ -94,10 +95,11 @@ function turnRequest(lane: LaneContext, running: RunningStep, head: WaitingItem,
   const { items, held, abort } = running;
   const { attempts, note } = head.item;
   const { channel, accountId } = last.item.address;
+  const turnId = turnIdOfItems(lane, items);
   return {
     parts,
     held,
-    turnId: turnIdOfItems(lane, items),
+    turnId,
     itemId: last.item.id,
     // An excused attempt may have written its message.
     attempt: attempts + (note === undefined ? 0 : 1),
@@ -106,6 +108,7 @@ function turnRequest(lane: LaneContext, running: RunningStep, head: WaitingItem,
     replyToMode: pipeline.channels.find(channel, accountId)?.replyTo,
     signal: AbortSignal.any([abort.signal, held.signal]),
     emit: (event) => pipeline.events.emit(event),
+    blocks: last.deliver ? blockSource(lane, running, last, turnId) : undefined,
     tell: last.deliver
       ? async (name, text) => {
           const drafts = await draftsOf(lane, items, { payloads: [{ text }] }, `${turnIdOfItems(lane, items)}:${name}`);
@@ -115,11 +118,35 @@ function turnRequest(lane: LaneContext, running: RunningStep, head: WaitingItem,
   };
 }
 
+/** The code is loaded by answers that take longer, and by repeated turns. */
+function blockSource({ pipeline, parts, key }: LaneContext, { held }: RunningStep, last: WaitingItem, turnId: string) {
+  const { store, logger } = parts.agent;
+  const { channel, accountId } = last.item.address;
+  const account = pipeline.channels.find(channel, accountId);
+  let opening: Promise<ChatBlocks | undefined> | undefined;
+  const open = async (): Promise<ChatBlocks | undefined> => {
+    const target = replyTarget(last.ctx, await store.get(key));
+    if (target === undefined) return undefined;
+    const { createChatBlocks } = await import("../reply/chat-blocks.ts");
+    const found = pipeline.channels.find(target.channel, target.accountId);
+    const place = { sessionKey: key, target, channel: found?.channel };
+    return createChatBlocks({ turnId, ...place, outbox: store.outbox, lease: held.lease, logger });
+  };
+  return {
+    canShow: account?.blockStreaming === true && account.channel.edit !== undefined,
+    open: async () => await (opening ??= open()),
+    get isOpen() {
+      return opening !== undefined;
+    },
+  };
+}
+
 function toStepResult({ session, payloads, ...result }: TurnResult): StepResult {
-  const { outcome, text, withheld, settle, usage, error } = result;
+  const { outcome, text, streamed, withheld, settle, usage, error } = result;
   const isUntold = outcome === "failed" && payloads.length === 0;
   const replies = isUntold ? [errorPayload(error ?? turnFailed())] : payloads;
-  return { outcome, payloads: replies, text, withheld, settle, usage, error, sessionId: session.sessionId };
+  const { sessionId } = session;
+  return { outcome, payloads: replies, text, streamed, withheld, settle, usage, error, sessionId };
 }
 
 async function runCommand(lane: LaneContext, request: TurnRequest, item: WaitingItem): Promise<StepResult> {

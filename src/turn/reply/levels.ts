@@ -47,11 +47,16 @@ export function withUsageLine(payloads: readonly ReplyPayload[], line: string | 
   return [...payloads.slice(0, -1), { ...last, text }];
 }
 
+/** Whether a reasoning level shows thoughts. */
+export function isShown(level: string | undefined): boolean {
+  return level !== undefined && level !== "off";
+}
+
 const MAX_THINKING = 3000;
 
 /** The thoughts of a turn as one quoted message before the answer. Undefined: not asked for, or the engine has none. */
 export function thinkingPayload(level: string | undefined, thoughts: readonly string[]): ReplyPayload | undefined {
-  if (level === undefined || level === "off") return undefined;
+  if (!isShown(level)) return undefined;
   const text = printable(redactText(thoughts.join("\n\n"))).trim();
   if (text === "") return undefined;
   const shown = text.length <= MAX_THINKING ? text : `${text.slice(0, MAX_THINKING).toWellFormed()}…`;

@@ -15,8 +15,9 @@ import { type CompactOutcome, canCompact, compactWindow, findWindowCut, isContex
 import { flushMemory, flushWords, memoryFlushMargins, shouldRunMemoryFlush } from "./flush-memory.ts";
 import { offerInTurn } from "./hooks-and-handoff.ts";
 import { type EngineRunResult, runInSession } from "./run-engine.ts";
-import { maySend, settleTurn } from "./settle-turn.ts";
-import { MAX_TOOL_LINES, isVerbose, toolLine } from "../reply/levels.ts";
+import { answerSoFar, maySend, settleTurn } from "./settle-turn.ts";
+import { MAX_TOOL_LINES, isShown, isVerbose, toolLine } from "../reply/levels.ts";
+import type { ReplyPayload } from "../reply/payloads.ts";
 import {
   type TurnRecord,
   type TurnWatch,
@@ -104,6 +105,7 @@ async function askOnce(turn: AnsweringTurn, entry: SessionEntry, context: Transc
   const { sessionKey } = session;
   const seconds = parts.config.turns.timeoutSeconds;
   const kind = turn.isHeartbeat === true ? "heartbeat" : "message";
+  await using live = createLiveAnswer(turn, entry);
   return await runInSession({
     ...turn,
     sessionKey,
@@ -112,7 +114,43 @@ async function askOnce(turn: AnsweringTurn, entry: SessionEntry, context: Transc
     timeLimit: { ms: seconds * 1000, error: () => turnTooSlow(seconds) },
     onCompaction: () => hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
     onTool: toolTeller(turn, entry),
+    onText: live?.take,
   });
+}
+
+/** A quick answer is sent once, when it is complete. */
+const STREAM_AFTER_MS = 1000;
+
+/** Shows an answer that takes longer in the chat while it grows. Thoughts come before the answer, so it waits for them. */
+function createLiveAnswer(turn: AnsweringTurn, { reasoningLevel }: SessionEntry) {
+  const { blocks, isHeartbeat, record, parts } = turn;
+  if (blocks?.canShow !== true || isHeartbeat === true || isShown(reasoningLevel) || !maySend(turn)) return undefined;
+  let unsaid = "";
+  let timer: NodeJS.Timeout | undefined;
+  let streaming: Promise<AsyncDisposable | undefined> | undefined;
+  const begin = async (): Promise<AsyncDisposable | undefined> => {
+    const [{ completePart, streamAnswer }, opened] = await Promise.all([
+      import("../reply/chat-blocks.ts"),
+      blocks.open(),
+    ]);
+    const payloads = (): ReplyPayload[] => answerSoFar(turn, record.words, completePart(unsaid)).payloads;
+    return opened && streamAnswer(opened, payloads, parts.agent.clock);
+  };
+  return {
+    take: (text: string): void => {
+      unsaid = text;
+      timer ??= setTimeout(() => {
+        streaming = begin().catch((error: unknown) => {
+          parts.agent.logger.warn("an answer cannot be streamed", { key: turn.session.sessionKey, error });
+          return undefined;
+        });
+      }, STREAM_AFTER_MS);
+    },
+    [Symbol.asyncDispose]: async () => {
+      clearTimeout(timer);
+      await (await streaming)?.[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Shows tools in the chat as they start. A line that cannot be sent must not fail the turn. */

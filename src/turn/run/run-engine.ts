@@ -35,6 +35,8 @@ export interface EngineRunRequest {
   onCompaction?: (() => void) | undefined;
   /** Called when the engine starts a tool. Optional. */
   onTool?: ((tool: { id: string; name: string; input: unknown }) => Promise<void>) | undefined;
+  /** Called with the text since the last message. Optional. */
+  onText?: ((unsaid: string) => void) | undefined;
   /** How long the engine may take to end after an abort. Default: 5 s. */
   leaveAfterMs?: number | undefined;
 }
@@ -88,14 +90,14 @@ export async function runEngine(request: EngineRunRequest): Promise<EngineRunRes
 export interface SessionRun
   extends
     Pick<TurnRequest, "parts" | "held" | "signal">,
-    Pick<EngineRunRequest, "record" | "watch" | "timeLimit" | "onCompaction" | "onTool"> {
+    Pick<EngineRunRequest, "record" | "watch" | "timeLimit" | "onCompaction" | "onTool" | "onText"> {
   sessionKey: string;
   entry: SessionEntry;
   question: Pick<EngineTurn, "kind" | "text" | "context" | "system">;
 }
 
 export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
-  const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction, onTool } = run;
+  const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction, onTool, onText } = run;
   const { agent, config, engine } = parts;
   const { sessionId, sdkSessionId, thinkingLevel: thinking } = entry;
   const engineSessionId = engine.name === "claude-code" ? claudeSessionOf(entry) : sdkSessionId;
@@ -116,6 +118,7 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
     },
     onCompaction,
     onTool,
+    onText,
   });
 }
 
@@ -138,6 +141,7 @@ async function takeEvent(
       state.streamed += event.text.length;
       if (state.streamed > MAX_TEXT) return stop.stop(answerTooLong());
       state.unsaid += event.text;
+      request.onText?.(state.unsaid);
       return watch.text(event.text);
     case "message":
       await takeMessage(event.message, request, state);
@@ -177,10 +181,11 @@ async function takeEvent(
 const MAX_NOTICES = 20;
 const MAX_NOTICE_TEXT = 4000;
 
-async function takeMessage(message: EngineMessage, { record, watch }: EngineRunRequest, state: RunState) {
+async function takeMessage(message: EngineMessage, { record, watch, onText }: EngineRunRequest, state: RunState) {
   watch.flush();
   const room = message.role === "assistant" ? Math.max(0, MAX_TEXT - state.said) : MAX_TEXT;
   await record.say({ ...message, content: cutContent(message.content, room) });
+  onText?.("");
   faultPoint("turn.engine-spoke");
   const { length } = contentText(message.content);
   if (message.role === "assistant") {

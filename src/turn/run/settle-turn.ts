@@ -9,7 +9,8 @@ import { resolveSendPolicy } from "../../session/send-policy.ts";
 import type { TranscriptEnd } from "../../transcript/damage.ts";
 import type { TurnOutcome, TurnResult } from "../pipeline.ts";
 import { thinkingPayload, usageLine, withUsageLine } from "../reply/levels.ts";
-import { type ReplyPayload, buildReplyPayloads } from "../reply/payloads.ts";
+import type { StreamedAnswer } from "../reply/chat-blocks.ts";
+import { type ReplyPayload, type ReplyResult, buildReplyPayloads } from "../reply/payloads.ts";
 import type { Turn } from "./begin-turn.ts";
 import { type EngineMessage, type TurnWords, changeOwnEntry } from "./turn-record.ts";
 import { normalizeChatType } from "../../keys/message-context.ts";
@@ -38,10 +39,15 @@ export async function settleTurn(turn: Turn, ending: TurnEnding): Promise<TurnRe
   informHandoff(turn, ending);
 
   const notices = await hookNotices(turn);
-  const payloads = ending.aborted ? [] : [...notices, ...repliesOf(turn, ending)];
+  const replies = ending.aborted ? NOTHING : repliesOf(turn, ending);
   const failure = lastFailure(ending.words);
+  const shown = ending.aborted ? undefined : await shownBlocks(turn);
+  const beside = ending.aborted ? [] : [...notices, ...replies.beside];
+  // The chat shows the answer already, so everything else follows it.
+  const payloads = shown === undefined ? [...beside, ...replies.answer] : [...replies.answer, ...beside];
   return {
     ...deliverable(turn, payloads),
+    streamed: shown && { ...shown, payloads: countShowable(replies.answer), isWhole: failure === undefined },
     outcome: outcomeOf(ending, payloads, failure),
     session,
     settle: entryChange(turn, ending),
@@ -49,6 +55,22 @@ export async function settleTurn(turn: Turn, ending: TurnEnding): Promise<TurnRe
     model,
     error: failure === undefined ? undefined : (ending.error ?? new Error(failure)),
   };
+}
+
+const NOTHING: Replies = { beside: [], answer: [] };
+
+/** Undefined: the chat shows nothing of the answer. */
+async function shownBlocks({ blocks, attempt }: Turn): Promise<Pick<StreamedAnswer, "target" | "blocks"> | undefined> {
+  if (blocks === undefined || (attempt === 1 && !blocks.isOpen)) return undefined;
+  const opened = await blocks.open();
+  const shown = (await opened?.shown()) ?? [];
+  return opened === undefined || shown.length === 0 ? undefined : { target: opened.target, blocks: shown };
+}
+
+/** Errors are at the end, and never in a message with the answer. */
+function countShowable(answer: readonly ReplyPayload[]): number {
+  const error = answer.findIndex(({ isError }) => isError === true);
+  return error === -1 ? answer.length : error;
 }
 
 /** The hand-off captures in the background when it is due. */
@@ -94,24 +116,35 @@ function modelFields({ provider, model }: EngineUsage, { models }: HoldfastConfi
   return { model, modelProvider: provider, ...(source === "assumed" ? {} : { contextTokens: tokens }) };
 }
 
-function repliesOf(turn: Turn, { words, flushed, usage }: TurnEnding): ReplyPayload[] {
-  const { parts, turnId, replyToMode } = turn;
+/** `beside`: notices and thoughts. */
+interface Replies {
+  beside: ReplyPayload[];
+  answer: ReplyPayload[];
+}
+
+function repliesOf(turn: Turn, { words, flushed, usage }: TurnEnding): Replies {
+  const { parts, turnId } = turn;
   const { reasoningLevel, responseUsage } = turn.session.sessionEntry;
-  const { payloads, dropped } = buildReplyPayloads({
-    payloads: words.messages.flatMap(payloadsOf),
-    sentByTool: words.sent,
-    replyToMode,
-    currentMessageId: turn.messages.at(-1)?.MessageSid,
-  });
+  const { payloads, dropped } = answerSoFar(turn, words);
   if (dropped.length > 0) {
     const reasons = dropped.map(({ reason }) => reason);
     parts.agent.logger.debug("parts of an answer are not delivered", { turnId, reasons });
   }
   const notices = words.notices.map((text) => ({ text }));
-  if (payloads.length === 0) return [...flushed, ...notices];
+  if (payloads.length === 0) return { beside: [...flushed, ...notices], answer: [] };
   const thinking = thinkingPayload(reasoningLevel, words.messages.flatMap(thoughtsOf));
   const answer = withUsageLine(payloads, usageLine(responseUsage, usage));
-  return [...flushed, ...notices, ...(thinking === undefined ? [] : [thinking]), ...answer];
+  return { beside: [...flushed, ...notices, ...(thinking === undefined ? [] : [thinking])], answer };
+}
+
+/** `unsaid`: text that is not a message yet. */
+export function answerSoFar({ messages, replyToMode }: Turn, words: TurnWords, unsaid = ""): ReplyResult {
+  return buildReplyPayloads({
+    payloads: [...words.messages.flatMap(payloadsOf), ...(unsaid === "" ? [] : [{ text: unsaid }])],
+    sentByTool: words.sent,
+    replyToMode,
+    currentMessageId: messages.at(-1)?.MessageSid,
+  });
 }
 
 function thoughtsOf({ role, content }: EngineMessage): string[] {

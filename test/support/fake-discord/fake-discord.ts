@@ -163,6 +163,11 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     if (`${method} ${rest}` === "GET /messages") return listMessages(channel, query);
     const edited = method === "PATCH" ? messages.find((message) => rest === `/messages/${message.id}`) : undefined;
     if (edited !== undefined) return { status: 200, body: Object.assign(edited, request.body) };
+    const deleted = method === "DELETE" ? messages.findIndex((message) => rest === `/messages/${message.id}`) : -1;
+    if (deleted !== -1) {
+      messages.splice(deleted, 1);
+      return { status: 204 };
+    }
     return { status: 404, body: { code: 0, message: "404: Not Found" } };
   };
 

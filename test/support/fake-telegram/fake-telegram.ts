@@ -38,6 +38,8 @@ export interface FakeTelegram extends AsyncDisposable {
   hold(method: string, fits?: (params: Record<string, unknown>) => boolean): () => void;
   /** Makes bytes available to getFile under this path. */
   addFile(fileId: string, bytes: Buffer, path?: string): void;
+  /** The bot's messages in a chat as people see them now: edited, and without deleted ones. */
+  shown(chatId: number): string[];
   /** The first matching call, past or future, perhaps not answered yet. */
   waitFor(fits: (call: BotCall) => boolean, timeoutMs?: number): Promise<BotCall>;
 }
@@ -51,6 +53,7 @@ export function rateLimited(seconds: number): BotFailure {
   return { error_code: 429, description, parameters: { retry_after: seconds } };
 }
 
+const NOT_MODIFIED = "message is not modified: specified new message content is exactly the same";
 const SENDING = /^send(?!ChatAction)/;
 
 export async function startFakeTelegram(): Promise<FakeTelegram> {
@@ -61,6 +64,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const holds = new Set<{ method: string; fits: (params: Record<string, unknown>) => boolean; ended: Promise<void> }>();
   const files = new Map<string, { path: string; bytes: Buffer }>();
   const messageIds = new Set<number>();
+  /** Messages of the bot as people see them. */
+  const shown = new Map<number, { chatId: unknown; text: string }>();
   const watched = watchList(calls, "call");
   let webhook: FakeTelegram["webhook"];
   let lastMessageId = 90_000;
@@ -85,8 +90,16 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     }
     if (method === "answerCallbackQuery") return { result: true };
     if (method === "editMessageText") {
-      const isKnown = messageIds.has(Number(params["message_id"]));
-      return isKnown ? { result: true } : { failure: badRequest("message to edit not found") };
+      const message = shown.get(Number(params["message_id"]));
+      if (message === undefined) return { failure: badRequest("message to edit not found") };
+      const isMarkup = params["reply_markup"] !== undefined;
+      if (message.text === params["text"] && !isMarkup) return { failure: badRequest(NOT_MODIFIED) };
+      message.text = String(params["text"]);
+      return { result: true };
+    }
+    if (method === "deleteMessage") {
+      const isKnown = shown.delete(Number(params["message_id"]));
+      return isKnown ? { result: true } : { failure: badRequest("message to delete not found") };
     }
     if (!method.startsWith("send")) return { failure: { error_code: 404, description: "Not Found: method not found" } };
     const refusal = refusalOf(call, messageIds);
@@ -94,6 +107,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     if (method === "sendChatAction") return { result: true };
     lastMessageId += 1;
     messageIds.add(lastMessageId);
+    shown.set(lastMessageId, { chatId: params["chat_id"], text: textOf(params) });
     const isGroup = Number(params["chat_id"]) < 0;
     const chat = { id: params["chat_id"], type: isGroup ? "supergroup" : "private" };
     return { result: { message_id: lastMessageId, date: 1_794_744_000, chat, from: BOT, text: params["text"] } };
@@ -148,6 +162,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   };
 
   return {
+    shown: (chatId) => [...shown.values()].filter((one) => one.chatId === chatId).map(({ text }) => text),
     url: listening.url,
     token,
     updates,
@@ -308,4 +323,9 @@ function createUpdateQueue(): UpdateQueue {
     },
     release: () => waiting?.({ updates: [] }),
   };
+}
+
+function textOf({ text, caption }: Record<string, unknown>): string {
+  const shown = text ?? caption;
+  return typeof shown === "string" ? shown : "";
 }

@@ -1,5 +1,6 @@
 /** `holdfast cc run`, `cc send` and `cc kill`: tasks for Claude Code, follow-ups, and ending a process. */
 import { constants } from "node:os";
+import { join } from "node:path";
 import { ERROR_KINDS, HoldfastError } from "../../../base/errors.ts";
 import { shortId } from "../../../base/ids.ts";
 import { silentLogger } from "../../../base/log.ts";
@@ -41,6 +42,7 @@ export interface RunOptions
   /** In minutes. */
   timeout?: number | undefined;
   fresh?: boolean | undefined;
+  worktree?: boolean | undefined;
   persistent?: boolean | undefined;
   noHandoff?: boolean | undefined;
 }
@@ -50,6 +52,7 @@ export async function runTask(task: string, options: RunOptions): Promise<void> 
   const { label, model, permissionMode, maxBudgetUsd, maxTurns, onRunning, fresh, persistent, timeout } = options;
   await withClaude(options, async (side, setup) => {
     const place = await findPlace(side, options);
+    const repoPath = options.worktree === true ? await addWorktreeIn(side, place.repoPath) : place.repoPath;
     const runner = await side.runner();
     using interruption = listenForInterrupts(async () => await runner.stopAllClaudeCode());
     const { signal } = interruption;
@@ -59,13 +62,15 @@ export async function runTask(task: string, options: RunOptions): Promise<void> 
       agentId: side.agentId,
       candidates: candidatesFor(options.from, side),
       ...place,
+      repoPath,
       label,
       model,
       permissionMode,
       maxBudgetUsd,
       maxTurns,
       onRunning,
-      fresh,
+      // No session has worked in a new worktree.
+      fresh: options.worktree === true ? true : fresh,
       persistent,
       timeoutMs: timeout === undefined ? undefined : timeout * 60_000,
       begin: options.noHandoff === true ? undefined : async () => await previousHandoff(setup, place.repoPath),
@@ -78,12 +83,32 @@ export async function runTask(task: string, options: RunOptions): Promise<void> 
   });
 }
 
+async function addWorktreeIn({ home }: ClaudeSide, repoPath: string): Promise<string> {
+  const [{ addWorktree }, { claudeLayout }, { randomIds }] = await Promise.all([
+    import("../../../project/worktree.ts"),
+    import("../../../config/layout.ts"),
+    import("../../../base/ids.ts"),
+  ]);
+  const name = shortId(randomIds.uuid());
+  const path = join(claudeLayout(home).worktreesFolder, name);
+  const folder = await addWorktree(repoPath, { path, branch: `holdfast/${name}` });
+  talk(`worktree: ${folder}, branch holdfast/${name}`);
+  return folder;
+}
+
+function worktreeIsNew(): HoldfastError {
+  return new HoldfastError("usage", "worktree-is-new", "A session cannot continue in a new worktree.", {
+    hint: "Leave out --worktree, or --resume and --fork.",
+  });
+}
+
 type Place = Pick<SpawnOptions, "repoPath" | "resume" | "fork">;
 
 /** A named session also names the folder, unless `--repo` does. */
-async function findPlace(side: ClaudeSide, { repo, resume, fork }: RunOptions): Promise<Place> {
+async function findPlace(side: ClaudeSide, { repo, resume, fork, worktree }: RunOptions): Promise<Place> {
   const named = resume ?? fork;
   if (named === undefined) return { repoPath: requireFolder(repo) };
+  if (worktree === true) throw worktreeIsNew();
   const session = await findNamed(side, named);
   const folder = session === undefined ? undefined : sessionFolder(session);
   const sessionId = session?.sessionId ?? named;

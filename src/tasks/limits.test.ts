@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { budgetEnd, budgetNotices, remainingBudget, requireBudget, withCost } from "./limits.ts";
+import type { Task } from "./task.ts";
+
+const NOW = Date.parse("2026-11-18T12:00:00");
+const YESTERDAY = NOW - 86_400_000;
+
+function task(id: string, state: Partial<Task["state"]>): Task {
+  const common = { state: "running" as const, text: "", repoPath: "/repo" };
+  return { id, key: id, conversation: "c", target: undefined, state: { ...common, ...state } };
+}
+
+const BUDGETS = { dayUsd: 2, totalUsd: 10 };
+const old = task("old", { state: "ended", endedAt: YESTERDAY, costUsd: 7 });
+const other = task("other", { costUsd: 0.5 });
+const mine = task("mine", { costUsd: 0.1, budgetUsd: 1 });
+const all = [old, other, mine];
+
+function noticesAt(costUsd: number): string[] {
+  return budgetNotices(BUDGETS, all, { task: mine, costUsd, at: NOW }).map(({ name }) => name);
+}
+
+it("tells each step of each budget once, with the cost of tasks that run at the same time", () => {
+  expect(noticesAt(0.4)).toEqual([]);
+  expect(noticesAt(0.5)).toEqual(["today:0.5", "task mine:0.5"]);
+  expect(noticesAt(0.9)).toEqual(["today:0.7", "task mine:0.7"]);
+  expect(noticesAt(2.5)).toEqual(["today:1", "this agent:1", "task mine:1"]);
+  const after = withCost(all, "mine", 0.5);
+  expect(budgetNotices(BUDGETS, after, { task: mine, costUsd: 0.6, at: NOW })).toEqual([]);
+  expect(budgetNotices(BUDGETS, all, { task: mine, costUsd: 0.5, at: NOW })[0]?.text).toBe(
+    "Budget of today: $1.00 of $2 used (50 %).",
+  );
+});
+
+it("limits a task to what the others leave, and ends it when a budget is used up", () => {
+  expect(remainingBudget(BUDGETS, all, NOW)).toBe(1.4);
+  expect(remainingBudget({}, all, NOW)).toBeUndefined();
+  expect(budgetEnd(BUDGETS, all, NOW)).toBeUndefined();
+  expect(budgetEnd(BUDGETS, withCost(all, "mine", 1.5), NOW)).toBe("The budget of today is used up: $2.00 of $2");
+  expect(() => requireBudget(BUDGETS, withCost(all, "mine", 3), NOW)).toThrow("The budget of today is used up");
+});
