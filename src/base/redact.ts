@@ -17,8 +17,10 @@ export function redactText(text: string): string {
 // oxlint-disable-next-line no-misleading-character-class -- each of them is meant alone
 const INVISIBLE = /[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]+/g;
 /** `P A S S W O R D`, `p@ssw0rd`, `pa55word`, full-width and look-alike letters. */
-const DISGUISED =
-  /(?<![\p{L}\d])[pрｐ][ .*_-]?[a@4аａ][ .*_-]?[s$5ѕｓ][ .*_-]?[s$5ѕｓ][ .*_-]?[wｗ][ .*_-]?[o0оｏ][ .*_-]?[rｒ][ .*_-]?[dｄ](?![\p{L}\d])/giu;
+const DISGUISED = spelled("[pPрｐ]", "[aA@4аａ]", "[sS$5ѕｓ]", "[sS$5ѕｓ]", "[wWｗ]", "[oO0оｏ]", "[rRｒ]", "[dDｄ]");
+function spelled(...letters: readonly string[]): RegExp {
+  return new RegExp(`(?<![A-Za-z0-9])${letters.join("[ .*_-]?")}(?![A-Za-z0-9])`, "g");
+}
 
 /** Drops zero-width characters next to a letter or a digit, and spells "password" as usual. */
 function inPlainLetters(text: string): string {

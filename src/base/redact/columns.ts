@@ -34,6 +34,7 @@ export function redactColumns(text: string): string {
 }
 
 function readHead(line: string): RedactRow | undefined {
+  if (!ANY_HEAD.test(`${line}\n`)) return undefined;
   return HEADING.test(line) ? redactItem : DIVIDERS.map((divider) => readHeads(line, divider)).find(Boolean);
 }
 

@@ -123,8 +123,6 @@ const PASSWORD_NAME = new RegExp(`${PASSWORD}|pass|pw`, "i");
 /** Names of variables and fields that hold nothing but a secret. */
 const CLEAR_NAME = new RegExp(`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`, "i");
 const CONSTANT = /^[A-Z][A-Z0-9_]{2,}$/;
-/** "api key", `client_secret`, `--token`: more than a bare "token". */
-const QUALIFIED = /\w[_-]\w|[a-z][A-Z]|[Kk]ey|^-|\b(?:api|API|[Aa]ccess|[Cc]lient|[Bb]earer|[Aa]uth|[Aa]pp|[Bb]ot)\s/;
 const OWNER = new RegExp(String.raw`\b${oneOf("owner")}\b|@`, "i");
 /** Only the describing words of English are known. In other languages they begin with a small letter. */
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
@@ -139,18 +137,19 @@ export const isAssigned: Judge = (secret, cue) => {
   const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
   if (/[a-z]pass$|[A-Z]PASS$|[a-z]pw$|[A-Z]PW$/.test(name)) return false; // `bypass`
   const isNameItself = joined(name).includes(joined(secret)); // `POSTGRES_PASSWORD=postgres`
-  if (isNameItself || isPlaceholder(secret) || isType(secret, kept + after)) return false;
+  if (isNameItself || isType(secret, kept + after)) return false;
   const isConstant = CONSTANT.test(name);
   const strength = strengthOf(secret);
   const isClear = isQuoted ? isConstant || /[:=>(]\s*$|^\(.*[#[_]/.test(kept) : isSetting(secret, cue);
   if (isClear && CLEAR_NAME.test(name) && isAnyValue(secret, name)) return true;
   if (!PASSWORD_NAME.test(kept)) {
     const isWord = isConstant && strength >= WORD && secret.length >= 8 && clauseEnds(after);
-    return isWord || isToken(secret, before.slice(-20) + kept, isQuoted);
+    return isWord || isToken(secret, isQuoted);
   }
   if (strength >= MIXED || /^(?!12345)\d{6,16}$/.test(secret)) return true;
   if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$|^\s*--?\S+ $/.test(kept) && !isLast(after)) return false;
-  if (strength === JOINED || isHex(secret) || (isConstant && /^\p{L}+(?:-\p{L}+)+$/u.test(secret))) return true;
+  const isCompound = /^\p{L}+(?:-\p{L}+)+$/u.test(secret) && !isPlaceholder(secret);
+  if (strength === JOINED || isHex(secret) || (isConstant && isCompound)) return true;
   if (strength !== WORD || /,\s*$/.test(kept) || (!isQuoted && kept.endsWith(":"))) return false; // `hash("password", "salt")`
   return isQuoted || isConstant || OWNER.test(before) || (!/^(?:pass|pw)$/i.test(name) && mayBeWord(kept, secret));
 };
@@ -176,8 +175,8 @@ function isSetting(secret: string, { kept, before, after }: Cue): boolean {
 const inText =
   (isWord: Judge): Judge =>
   (secret, cue) => {
-    const { kept, before, after, isQuoted } = cue;
-    if (!PASSWORD_NAME.test(kept)) return !/,\s*$/.test(kept) && isToken(secret, before.slice(-20) + kept, false);
+    const { kept, after, isQuoted } = cue;
+    if (!PASSWORD_NAME.test(kept)) return !/,\s*$/.test(kept) && isToken(secret, false);
     const strength = isType(secret, kept + after) ? NONE : strengthOf(secret);
     if (strength >= MIXED) return secret.length >= 6 && !areDescribing([secret.replace(/\d+$/, "")]);
     if (isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
@@ -214,15 +213,12 @@ const PLAIN_REQUEST = /\b(?!.*\b(?:where|who|when|how|why)\b)(?:what|which|enter
 const questionOf = ({ kept, before }: Cue): string => /[^\n]*$/.exec(before)?.[0] + (/^[^\n]*/.exec(kept)?.[0] ?? "");
 export const isRequested: Judge = (_, cue) => REQUEST.test(questionOf(cue));
 
+const isReply = inText((secret, cue) => {
+  const isAsked = strengthOf(secret) === JOINED || PLAIN_REQUEST.test(questionOf(cue));
+  return strengthOf(secret) >= WORD && isAsked && !hasFunctionWord(secret) && clauseEnds(cue.after);
+});
 /** The next speaker answers a request for a secret. */
-const isAnswerWord = inText(
-  (secret, cue) =>
-    strengthOf(secret) >= WORD &&
-    !hasFunctionWord(secret) &&
-    clauseEnds(cue.after) &&
-    (strengthOf(secret) === JOINED || PLAIN_REQUEST.test(questionOf(cue))),
-);
-export const isAnswer: Judge = (secret, cue) => isRequested(secret, cue) && isAnswerWord(secret, cue);
+export const isAnswer: Judge = (secret, cue) => isRequested(secret, cue) && isReply(secret, cue);
 
 /** No name in capitals and no `camelCase`. */
 const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$/;
@@ -230,12 +226,13 @@ const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$/;
 const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
 
 /** Tokens and keys are never plain words. */
-function isToken(secret: string, label: string, isQuoted: boolean): boolean {
+function isToken(secret: string, isQuoted: boolean): boolean {
   const strength = strengthOf(secret);
   if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || LONG.test(secret)) return true;
-  if (secret.length < 8 || (isQuoted && GENERATED.test(secret))) return secret.length >= 8;
+  if (isQuoted && GENERATED.test(secret)) return true;
+  if (secret.length < 8 || strength < JOINED) return false;
   if (strength === MIXED) return isQuoted || looksTyped(secret) || /(?:\d.*){3}/.test(secret);
-  return strength === JOINED && /\d/.test(secret) && !NAME.test(secret) && (isQuoted || QUALIFIED.test(label));
+  return /\d/.test(secret) && !NAME.test(secret) && isQuoted;
 }
 
 /** Called a password, so a word is enough at the end of a clause. */
@@ -251,9 +248,8 @@ export const isTyped: Judge = (secret, { after, isQuoted }) => {
 /** A user and a password side by side. */
 export const isPair: Judge = (secret, { kept, after }) => {
   const strength = strengthOf(secret);
-  if (/\bcred.*:$/i.test(kept)) return strength >= WORD;
   if (strength >= MIXED) return secret.length >= 6 && (looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept));
-  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$|\b(?:cred|zugang).*\/ $/i.test(kept); // "Google / GitHub" are not
+  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$|\b(?:cred|zugang).*(?:\/ |:)$/i.test(kept); // "Google / GitHub" are not
   return isUser && strength >= WORD && /^\p{Lu}\p{Ll}|\d/u.test(secret) && isLast(after);
 };
 

@@ -53,6 +53,7 @@ const PLACE = String.raw`(?:[ \t]${oneOf("place")}(?:[ \t][^\s"\x60,;:!?()]{1,32
 const ABOVE = String.raw`(?:${PASSWORD}|${SECRET})${CLOSE}(?: for [^\n:]{1,80}|${PLACE})(?: is| below| lautet)?`;
 const BE = String.raw`(?:[ \t]{1,4}${oneOf("auxiliary")}){0,4}[ \t]{1,4}${oneOf("be")}(?=[\s:])(?!\sthe\s)`;
 const IS = String.raw`(?:['’]s|${BE}|[ \t]?[:：](?!:)|[ \t](?:->|→)|是|为|は)(?:[ \t]${oneOf("after_is")})?[ \t]{0,3}:?[ \t]{0,3}`;
+const IS_THE = " (?:still )?is (?:the|our|my|your)";
 const THE_PASSWORD = String.raw`(?:[\w']{1,12} ){0,3}${PASSWORD}${PHRASE_END}`;
 const SEED_WORDS = String.raw`(?:[a-z]{3,8},?\s{1,3}){11,23}[a-z]{3,8}`;
 const USER = String.raw`["'\x60]?[\w.@+-]{1,64}["'\x60]?`;
@@ -65,10 +66,10 @@ const LOCK = oneOf("lock");
 const CODE_NOUN = "(?:code|combination|combo)s?(?: lock)?";
 const CODE_KIND = String.raw`(?:${LOCK}|${oneOf("code")})(?:['’]s)?(?: panel| keypad| lock){0,2}`;
 const CODE_PLACE = String.raw`${CODE_NOUN} (?:for|of|to|on|de|für)(?: (?!is\b)[\w'’]{1,16}){0,4}? ${LOCK}(?: \d{1,3})?`;
-const CODE = String.raw`\b(?:${oneOf("code_name")}|${oneOf("compound")}-?code|${CODE_KIND} ${CODE_NOUN}|${CODE_PLACE})`;
+const YOUR_CODE = "(?-i:(?:[Yy]our|Ihr|Dein|Votre)(?: [A-Z][\\w-]{1,16}){0,2} [Cc]ode)";
+const CODE = String.raw`\b(?:${YOUR_CODE}|${oneOf("code_name")}|${oneOf("compound")}-?code|${CODE_KIND} ${CODE_NOUN}|${CODE_PLACE})`;
 const GROUPS = String.raw`\d{3,4}[ -]\d{3,4}|\d{1,2}(?:[ -]\d{1,2}){2,4}|(?=[a-z]{0,4}\d)[a-z0-9]{4,5}-[a-z0-9]{4,5}`;
 const DIGITS = String.raw`(?:[a-z*]?\d{4,8}[a-z]?|${GROUPS})#?(?![\w:-])`;
-const YOUR_CODE = String.raw`\b(?:[Yy]our|[Ii]hr|[Dd]ein|[Vv]otre)(?: [A-Z][\w-]{1,16}){0,2} [Cc]ode`;
 const SPARE_CODE = String.raw`(?=[a-z-]{0,11}\d)(?:\d{4} \d{4}|[a-z0-9]{4,32}(?:-[a-z0-9]{4,6}){0,4})(?![\w:-])`;
 const SPARE_CODES = String.raw`${SPARE_CODE}(?:(?:[,\s*•-]{1,6}| and )${SPARE_CODE}){0,15}`;
 const BASE32 = "(?:[a-z2-7]{16,64}|(?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})";
@@ -113,7 +114,7 @@ const BY_SHAPE: readonly Rule[] = [
   ["login", loose`((?:${LOGIN}|${SIGN_IN})[^\n/:|]{0,40}?[ :]{1,2}${USER}(?: ?[/|] ?|:))${TOLD}`, cue.isPair],
   ["sign in as", loose`(${SIGN_IN}[^\n]{0,30}? (?:as|with|using) ${USER} (?:with|using|and) )${TOLD}`, cue.isPair],
   ["argument of a login", loose`()(?=["'])(?<=${SIGN_IN_CALL}[^\n()]{1,80}, ?)${QUOTED}`, cue.isPair],
-  ["basic", loose`(\bbasic\s)[A-Za-z0-9+/]{4,512}={0,2}`, cue.isBasicAuth],
+  ["basic", loose`(\b(?:basic\s|_?auth["']?\s{0,2}[:=]\s{0,2}["']?))[A-Za-z0-9+/]{4,512}={0,2}`, cue.isBasicAuth],
   ["pair", loose`((?:^|[\s:(])(?:${USER} \/{1,2} (?=\S*\w[!$%&*?]\w)|${MAIL}))${TOLD}`, cue.isPair],
   ["account", loose`((?<![\w/@.-])${oneOf("account")}(?: ?[/|] ?|:)(?=\S*[\d!#$%]))${TOLD}`, cue.isAccount],
   ["user and pass", loose`(\buser(?:name)?[ :]{1,2}${USER},? (?:and )?(?:pass|pw)[ :]{1,2})${TOLD}`, cue.isNamed],
@@ -130,12 +131,10 @@ const BY_CODE: readonly Rule[] = [
   ["key in hex after its label", loose`(${HEX_KEY}(?:${IS}|[ \t=])["'\x60]?)(?:0x)?[0-9a-f]{32,128}\b`],
   ["key in a variable", exact`(\b(?!CACHE|PUBLIC|SESSION)[A-Z0-9_]{2,30}_KEY["']?\s?[:=]\s?["']?)[0-9a-f]{32,128}\b`],
   ["spare codes", loose`(\b${oneOf("spare")}[ -]codes?${PLACE}(?:${IS})?\s{1,4}(?:[-*•] )?)${SPARE_CODES}`, cue.isCode],
-  ["your code", exact`(${YOUR_CODE}${IS})${DIGITS}`, cue.isCode],
   ["code", loose`(${CODE}${PLACE}(?:${IS}|[ \t](?:= |\()?|: code ))${DIGITS}(?:, ${DIGITS}){0,15}`, cue.isCode],
 ];
 
 const BY_LABEL: readonly Rule[] = [
-  ["login in Base64", loose`(\b_?auth["']?\s{0,2}[:=]\s{0,2}["']?)[A-Za-z0-9+/]{8,512}={0,2}`, cue.isBasicAuth],
   ["assignment", loose`(${NAME}${CLOSE}${ASSIGN})${VALUE}`, cue.isAssigned],
   ["flag", loose`(${FLAG}${NAME}[ =])(?!-)${VALUE}`, cue.isAssigned],
   ["argument", loose`(\(\s{0,2}["'][\w.#-]{0,40}${NAME}["']\s{0,2},\s{0,2}|${NAME}\(\s{0,2})${QUOTED}`, cue.isAssigned],
@@ -147,7 +146,7 @@ const BY_LABEL: readonly Rule[] = [
   ["below", loose`(\b${ABOVE}[ :?*|>]{0,4}${BLANK_LINES})${TOLD}${LINE_END}`, cue.isBelow],
   ["password is", loose`(${LABEL}["'\x60]?${PLACE}${IS})${TOLD}`, cue.isTold],
   ["beside", loose`((?<![\w/-])${NOUN}(?:[,?] ${STILL}| \(|[ \t]|${PLACE} [–-] ))${TOLD}`, cue.isBeside],
-  ["is the password", loose`()(?<![\w-])${TOLD}(?= (?:still )?is (?:the|our|my|your) ${THE_PASSWORD})`, cue.isTyped],
+  ["is the password", loose`()(?<=^|\s)(?=\S{4,128} (?:still )?is )${TOLD}(?=${IS_THE} ${THE_PASSWORD})`, cue.isTyped],
   ["another password", loose`(\[redacted\](?: to | or | and | \/ ))${TOLD}`, cue.isTyped],
   ["asked", loose`(${PASSWORD},? (?:type|enter|use|try) )${TOLD}`, cue.isTyped],
   ["it is", loose`((?:${PASSWORD}|\bpass)(?: [\w ]{0,60})?[,;.] ${NEW_ONE} )${TOLD}`, cue.isTyped],
