@@ -53,7 +53,7 @@ const ORDINARY: readonly string[] = [
 
 const SHAPES: readonly string[] = [
   "sk-ant-api03- sk-proj- ghp_ github_pat_ glpat- npm_ AIza ya29. xoxb- gsk_ dckr_pat_ figd_ sntrys_ ntn_".split(" "),
-  "pscale_tkn_ glc_ fo1_ sq0atp- tskey-auth- lsv2_pt_".split(" "),
+  "pscale_tkn_ glc_ fo1_ sq0atp- tskey-auth- lsv2_pt_ squ_ re_12345678_ xnd_live_ duffel_test_ dbtc_ hcaik_".split(" "),
 ].flatMap((prefixes) => prefixes.map((prefix) => prefix + random(40)));
 const HEX_SHAPES = ["dop_v1_", "SK", "dapi", "shpat_", "sk_", "pul-"].map((prefix) => prefix + KEY.slice(32));
 const OTHER_SHAPES: readonly string[] = [
@@ -70,6 +70,7 @@ const HOSTILE: readonly string[] = [
   "a|a-|)]}|a\u200b|eyJaaaaaaaa-|A1b2C3d4E5f6G7h8I9j0K1l2M3.|://a:|cookie: a=|gh secret set X ",
   "password |password is |Password:\n\n|secret\n|\nsecrets:\na: b|password,a\n|use it as the password ",
   "-----BEGIN PRIVATE KEY-----\n|sign in as x with |pin is 1234 |seed: able |totp abcd |connect('a', 'b', |a / |[redacted] to ",
+  "what password?\nbob: |enter the password |the token a: |\tTRUE\t/\tTRUE\t0\t|p a s s |password  user  \n",
 ].flatMap((pieces) => pieces.split("|"));
 
 describe("redactText", () => {

@@ -7,21 +7,29 @@ import { REDACTED, SECRET_FIELD, applyRules } from "./redact/rules.ts";
 
 export function redactText(text: string): string {
   const redacted = redactVisible(text);
-  const visible = withoutInvisible(redacted);
-  if (visible === redacted) return redacted;
+  const plain = inPlainLetters(redacted);
+  if (plain === redacted) return redacted;
   // Scripts and emoji need invisible characters, so they stay unless they hid something.
-  const again = redactVisible(visible);
-  return again === visible ? redacted : again;
+  const again = redactVisible(plain);
+  return again === plain ? redacted : again;
 }
 
 // oxlint-disable-next-line no-misleading-character-class -- each of them is meant alone
 const INVISIBLE = /[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]+/g;
+/** `P A S S W O R D`, `p@ssw0rd`, `pa55word`, full-width and look-alike letters. */
+const DISGUISED = spelled("[pPрｐ]", "[aA@4аａ]", "[sS$5ѕｓ]", "[sS$5ѕｓ]", "[wWｗ]", "[oO0оｏ]", "[rRｒ]", "[dDｄ]");
+function spelled(...letters: readonly string[]): RegExp {
+  return new RegExp(`(?<![A-Za-z0-9])${letters.join("[ .*_-]?")}(?![A-Za-z0-9])`, "g");
+}
 
-/** Drops zero-width characters next to a letter or a digit. */
-function withoutInvisible(text: string): string {
-  return text.replace(INVISIBLE, (run, at: number) =>
+/** Drops zero-width characters next to a letter or a digit, and spells "password" as usual. */
+function inPlainLetters(text: string): string {
+  const visible = text.replace(INVISIBLE, (run, at: number) =>
     /[\p{L}\p{N}_]/u.test(text.charAt(at - 1) + text.charAt(at + run.length)) ? "" : run,
   );
+  return visible
+    .replace(/[\u00a0\u2000-\u200a\u202f\u3000]/g, " ")
+    .replace(DISGUISED, (word) => (/^password$/i.test(word) ? word : "password"));
 }
 
 /** Certificates and public keys look random but are not secrets. */
@@ -46,9 +54,9 @@ export function redactValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactValue);
   if (typeof value !== "object" || value === null) return value;
   const namesSecret =
-    "name" in value && typeof value.name === "string" && SECRET_FIELD.test(withoutInvisible(value.name));
+    "name" in value && typeof value.name === "string" && SECRET_FIELD.test(inPlainLetters(value.name));
   const entries = Object.entries(value).map(([name, inner]: [string, unknown]) => {
-    const isSecret = SECRET_FIELD.test(withoutInvisible(name)) || (namesSecret && name === "value");
+    const isSecret = SECRET_FIELD.test(inPlainLetters(name)) || (namesSecret && name === "value");
     return [name, typeof inner === "string" && isSecret ? REDACTED : redactValue(inner)];
   });
   return Object.fromEntries(entries);

@@ -14,11 +14,16 @@ import { dataFile } from "../package.ts";
 const NONE = 0;
 export const [WORD, JOINED, MIXED, RANDOM] = [1, 2, 3, 4];
 
-const readLists = (name: string) => JSON.parse(readFileSync(dataFile(name), "utf8")) as Record<string, string>;
-const WORDS = readLists("secret-words.json");
-const COMMON = readLists("function-words.json");
+type Lists = Readonly<Record<string, string>>;
+type Table = Record<"alphabets" | "tokens" | "shapes" | "tools" | "placeholders" | "code" | "public", Lists>;
+const readData = (name: string): unknown => JSON.parse(readFileSync(dataFile(name), "utf8"));
+export const TABLE = readData("secret-tokens.json") as Table;
+const WORDS = readData("secret-words.json") as Lists;
+const COMMON = readData("function-words.json") as Lists;
 const setOf = (...lists: (string | undefined)[]): ReadonlySet<string> => new Set(lists.join(" ").split(" "));
 
+/** An expression for any of several. */
+export const anyOf = (parts: Lists | readonly string[]): string => `(?:${Object.values(parts).join("|")})`;
 /** An expression for the words of a list. */
 export const oneOf = (list: string): string => `(?:${WORDS[list]?.replaceAll(" ", "|")})`;
 export const PASSWORD = oneOf("password");
@@ -30,32 +35,10 @@ const SENTENCE_START = setOf(...CLAUSE_START, WORDS.about, WORDS.verbs);
 const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.values);
 const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
 
-const PLACEHOLDER: readonly RegExp[] = [
-  // a variable, something left out, the word itself, "your-token", "changeme"
-  /^[$%!#&]?[{<([]|^\$[\w!@]|^%\w{0,40}%?$|^!\w+$|\$\{|\{\{|redacted/i,
-  /^\.{3}|\.{3}$|…|^[\w-]{0,20}[xX*•_.-]{4,}$|^[*•]+$/,
-  new RegExp(`^${PASSWORD}$`, "i"),
-  /^(?:your|my|some|new|old|the|replace|insert|dummy|fake)[-_ .]?(?:own|api|access|secret|pass|token|key|db|user)/i,
-  /^(?:change[-_]?(?:me|it)[-_\w]{0,9}|example|sample|foobar|12345\d*|[\w-]{0,20}[-_ ]here)$/i,
-];
-
-const CODE: readonly RegExp[] = [
-  // members, calls, names, keys, rules
-  /^!{0,2}[a-z_$][\w$:]*(?:\??\.#?[A-Za-z_$][\w$]*)+$|^\w+(?:::\w+)+(?:\.\w+)*$|^[A-Z]\w*(?:\.[A-Z]\w*)+$/,
-  /^[\w$.]+[([]|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:_[a-z]+)+$/,
-  /^(?:\w+:|[a-z_]+=)$|^[a-z]{2,20}=\w|^!\d|^[*&?#@][a-z_.-]+$|^--?\w/,
-  /^[a-z_]+(?::[^|]{1,40})?(?:\|[a-z_]+(?::[^|]{1,40})?)+$|^[\w./-]+(?::[\w./-]*){2,}$/,
-  // addresses, paths, files, references
-  /^[\w.+-]+@[\w-]+\.[\w.]+$|^(?:[.~]{0,2}\/|@|\w+:\/\/|[A-Za-z]:\\)|^(?:env|file|vault|ssm|arn|op):/,
-  /^(?![^/]*\d[^/]*[A-Z])\w[\w.@-]*\/[\w./@-]*$|^[\w/@-][\w./@-]*\.[a-z]{1,5}(?::\d+)*$|^[A-Z]{2,10}-\d{1,6}$/,
-  // numbers, dates, versions, ordinals, colours, standards
-  /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|[-/][a-z-]{1,20})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$/,
-  /^v\d[\w.+-]*$|^\d+(?:st|nd|rd|th)$|^#[0-9a-f]{3,8}$|^0x[0-9a-f]{1,8}$/i,
-  /^(?:sha|md|aes|rsa|ed|[hrpe]s|des|utf|base|argon|o?auth|http|ipv|tls|wpa|i18n|k8s|es|user|u?int|float)-?\d/i,
-];
-
-const matches = (list: readonly RegExp[], text: string): boolean => list.some((expression) => expression.test(text));
-const isPlaceholder = (text: string): boolean => matches(PLACEHOLDER, text);
+const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
+const CODE = new RegExp(anyOf(TABLE.code));
+const PUBLIC = new RegExp(`${anyOf(TABLE.public)}$`, "i");
+const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
 
 /** Commits, checksums and ids look like this too, so it needs a label. */
 export const isHex = (value: string): boolean =>
@@ -67,7 +50,7 @@ export function strengthOf(value: string): number {
   if (/\s/.test(value)) return strengthOfPhrase(value.split(/\s+/));
   if (isRandom(value)) return RANDOM;
   if (/[!?]$/.test(value)) return strengthOf(value.replace(/[!?]+$/, ""));
-  if (isHex(value) || matches(CODE, value) || !/\p{L}/u.test(value)) return NONE;
+  if (isHex(value) || CODE.test(value) || !/\p{L}/u.test(value)) return NONE;
   if (/^\p{L}+$/u.test(value) && !/\p{Ll}\p{Lu}/u.test(value)) return describes(value) ? NONE : WORD;
   if (/\d\p{L}|\p{L}\d|[^\p{L}\d._&+/-]/u.test(value)) return MIXED;
   return areDescribing(wordsOf(value)) && !/\W\d+$|_\d+$/.test(value) ? NONE : JOINED;
@@ -77,7 +60,7 @@ export function strengthOf(value: string): number {
 function strengthOfPhrase(written: readonly string[]): number {
   const words = written.map((word) => word.replace(/[.,!?]+$/, ""));
   if (words.length > 7 || SENTENCE_START.has((words[0] ?? "").toLowerCase()) || areDescribing(words)) return NONE;
-  return words.some((word) => matches(CODE, word) && !/^\d+$/.test(word)) ? NONE : JOINED;
+  return words.some((word) => CODE.test(word) && !/^\d+$/.test(word)) ? NONE : JOINED;
 }
 
 const wordsOf = (value: string): readonly string[] => value.match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{Lo}+/gu) ?? [];
@@ -85,6 +68,12 @@ const wordsOf = (value: string): readonly string[] => value.match(/\p{Lu}?\p{Ll}
 function describes(word: string): boolean {
   const lower = word.toLowerCase();
   return DESCRIBING.has(lower) || DESCRIBING.has(lower.replace(/s$/, "")) || DESCRIBING_END.test(lower);
+}
+
+/** "snowboarding", but not "expiring". */
+function namesActivity(word: string): boolean {
+  const stem = /^([a-z]{3,})ing$/.exec(word)?.[1] ?? "";
+  return stem !== "" && ![stem, `${stem}e`, stem.slice(0, -1), word].some((form) => DESCRIBING.has(form));
 }
 
 /** Of two joined words either may describe ("per-user"), of more the last or most. */
@@ -97,7 +86,7 @@ function areDescribing(words: readonly string[]): boolean {
 const looksLikeName = (value: string): boolean => /^[a-z]+(?:[A-Z][a-z]+|_[a-z]+)+$/.test(value);
 
 /** A sign between letters, or a digit among letters of both cases. */
-const looksTyped = (value: string): boolean =>
+export const looksTyped = (value: string): boolean =>
   /[\p{L}\d][!@#$%^&*+=~]+[\p{L}\d]/u.test(value) ||
   (/\d/.test(value) && /\p{Lu}/u.test(value) && /\p{Ll}/u.test(value));
 
@@ -117,7 +106,7 @@ function isRandom(run: string): boolean {
 
 /** The end of a line or a sentence. */
 const isLast = (after: string): boolean =>
-  /^["'`*]{0,2}[.,;!?)]{0,3}(?:\s*\n|\s*$|(?<=[.,;!?)])\s|[ \t]?…|[ \t][(–—/*-]|[ \t]\w{2,12}:[ \t])/.test(after);
+  /^["'`*]{0,2}[.,;!?)]{0,3}(?:\s*\n|\s*$|(?<=[.,;!?)])\s|[ \t]?…|[ \t]+[(–—/*#-]|[ \t]\w{2,12}:[ \t])/.test(after);
 
 /** The end of a clause: also before a function word or an adverb. */
 function clauseEnds(after: string): boolean {
@@ -130,87 +119,106 @@ export type Cue = Readonly<{ kept: string; before: string; after: string; isQuot
 export type Judge = (secret: string, cue: Cue) => boolean;
 
 const NAME = new RegExp(`[\\w-]{0,40}?(?:${PASSWORD}|pass|pw|${SECRET})[\\w-]{0,12}`, "i");
-const PASSWORD_LABEL = new RegExp(`${PASSWORD}(?!s)`, "i");
 const PASSWORD_NAME = new RegExp(`${PASSWORD}|pass|pw`, "i");
-/** "api key", `client_secret`, `--token`: more than a bare "token". */
-const QUALIFIED = /\w[_-]\w|[a-z][A-Z]|[Kk]ey|^-|\b(?:api|API|[Aa]ccess|[Cc]lient|[Bb]earer|[Aa]uth|[Aa]pp|[Bb]ot)\s/;
+/** Names of variables and fields that hold nothing but a secret. */
+const CLEAR_NAME = new RegExp(`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`, "i");
+const CONSTANT = /^[A-Z][A-Z0-9_]{2,}$/;
 const OWNER = new RegExp(String.raw`\b${oneOf("owner")}\b|@`, "i");
 /** Only the describing words of English are known. In other languages they begin with a small letter. */
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
-
-const CONSTANT = /^[A-Z][A-Z0-9_]{2,}$/;
-/** Names of variables and fields that hold nothing but a secret: in quotes, a word or a file name is one as well. */
-const CLEAR_NAME = new RegExp(`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`, "i");
-/** A path, a version, an address, a rule, a member, a type. */
-const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
-function isAnyValue(value: string, isConstant: boolean): boolean {
-  if (isPlaceholder(value) || OTHER_VALUE.test(value) || NAME.test(value) || CONSTANT.test(value)) return false;
-  return isConstant || !areDescribing(wordsOf(value));
-}
-
 /** `password: PasswordInput;` */
 const isType = (word: string, around: string): boolean => /: ;/.test(around) && /^(?:[A-Z]+[a-z]+){2,}$/.test(word);
 const joined = (text: string): string => text.replaceAll(/[_.-]/g, "").toLowerCase();
 
 /** `name = value` */
-export const isAssigned: Judge = (secret, { kept, before, after, isQuoted }) => {
+export const isAssigned: Judge = (secret, cue) => {
+  const { kept, before, after, isQuoted } = cue;
   const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
   if (/[a-z]pass$|[A-Z]PASS$|[a-z]pw$|[A-Z]PW$/.test(name)) return false; // `bypass`
-  if (joined(name).includes(joined(secret))) return false; // `POSTGRES_PASSWORD=postgres`
-  if (isType(secret, kept + after)) return false;
+  const isNameItself = joined(name).includes(joined(secret)); // `POSTGRES_PASSWORD=postgres`
+  if (isNameItself || isType(secret, kept + after)) return false;
   const isConstant = CONSTANT.test(name);
   const strength = strengthOf(secret);
-  const isClear = isQuoted && CLEAR_NAME.test(name) && (isConstant || /[:=>(]\s*$|^\(.*[#[_]/.test(kept));
-  if (isClear && isAnyValue(secret, isConstant)) return true;
+  const isClear = isQuoted ? isConstant || /[:=>(]\s*$|^\(.*[#[_]/.test(kept) : isSetting(secret, cue);
+  if (isClear && CLEAR_NAME.test(name) && isAnyValue(secret, name)) return true;
   if (!PASSWORD_NAME.test(kept)) {
     const isWord = isConstant && strength >= WORD && secret.length >= 8 && clauseEnds(after);
-    return isWord || isToken(secret, before.slice(-20) + kept, isQuoted);
+    return isWord || isToken(secret, isQuoted);
   }
   if (strength >= MIXED || /^(?!12345)\d{6,16}$/.test(secret)) return true;
-  if (/[^s]s$/.test(name)) return false; // "Passwords: Ada asks for them"
-  if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$/.test(kept) && !isLast(after)) return false;
-  if (strength === JOINED || isHex(secret) || (isConstant && /^\p{L}+(?:-\p{L}+)+$/u.test(secret))) return true;
-  if (strength !== WORD || isConstant) return strength === WORD;
-  if (/,\s*$/.test(kept) || (!isQuoted && kept.endsWith(":"))) return false; // `hash("password", "salt")`
-  return isQuoted || OWNER.test(before) || (!/^(?:pass|pw)$/i.test(name) && mayBeWord(kept, secret));
+  if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$|^\s*--?\S+ $/.test(kept) && !isLast(after)) return false;
+  const isCompound = /^\p{L}+(?:-\p{L}+)+$/u.test(secret) && !isPlaceholder(secret);
+  if (strength === JOINED || isHex(secret) || (isConstant && isCompound)) return true;
+  if (strength !== WORD || /,\s*$/.test(kept) || (!isQuoted && kept.endsWith(":"))) return false; // `hash("password", "salt")`
+  return isQuoted || isConstant || OWNER.test(before) || (!/^(?:pass|pw)$/i.test(name) && mayBeWord(kept, secret));
 };
+
+/** A path, a version, an address, a rule, a member, a type. */
+const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
+
+/** After a clear name any value is a secret, also a word or a file name, unless it refers to or describes one. */
+function isAnyValue(value: string, name: string): boolean {
+  if (isPlaceholder(value) || OTHER_VALUE.test(value) || NAME.test(value) || CONSTANT.test(value)) return false;
+  if (/^[A-Z0-9]+_[A-Z0-9_]+$/.test(name)) return !DESCRIBING.has(value.toLowerCase());
+  return !areDescribing(value.includes(".") ? wordsOf(value) : wordsOf(value).slice(-1));
+}
+
+/** A line with nothing but a name and a value. The line above does not end as code does. */
+function isSetting(secret: string, { kept, before, after }: Cue): boolean {
+  if (!/[:=]\s*$/.test(kept) || (looksLikeName(secret) && !/\S=$|:[ \t]$/.test(kept))) return false;
+  const isStart = /(?:^|[^{(,;\s][ \t]*\n|\n\n)[ \t]*(?:[-+>] ?|export |set )?[\w.-]*$/.test(before);
+  return isStart && /^[ \t]*(?:#|\r?\n|$)/.test(after);
+}
+
+/** In a sentence. Values that are no words are secrets after any label; `isWord` judges words. */
+const inText =
+  (isWord: Judge): Judge =>
+  (secret, cue) => {
+    const { kept, after, isQuoted } = cue;
+    if (!PASSWORD_NAME.test(kept)) return !/,\s*$/.test(kept) && isToken(secret, false);
+    const strength = isType(secret, kept + after) ? NONE : strengthOf(secret);
+    if (strength >= MIXED) return secret.length >= 6 && !areDescribing([secret.replace(/\d+$/, "")]);
+    if (isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
+    if (strength === JOINED && (isQuoted || /\d/.test(secret))) return isQuoted || clauseEnds(after);
+    return (strength >= WORD || looksLikeName(secret) || namesActivity(secret)) && isWord(secret, cue);
+  };
 
 /** "the password is …" */
-export const isTold: Judge = (secret, { kept, before, after, isQuoted }) => {
-  if (!PASSWORD_NAME.test(kept)) return isToken(secret, before.slice(-20) + kept, isQuoted && !QUALIFIED.test(kept));
-  const strength = isType(secret, kept + after) ? NONE : strengthOf(secret);
-  if (strength >= MIXED) return !areDescribing([secret.replace(/\d+$/, "")]);
-  if (/\sfrom\s+$/.test(kept)) return false;
+export const isTold = inText((secret, { kept, before, after, isQuoted }) => {
   if (looksLikeName(secret)) return isLast(after) && !PASSWORD_NAME.test(secret) && !areDescribing(wordsOf(secret));
-  if (strength === JOINED || (isHex(secret) && secret.length > 7))
-    return isQuoted || (strength === JOINED && /\d/.test(secret)) || clauseEnds(after);
-  if (strength !== WORD || (!isQuoted && !mayBeWord(kept, secret))) return false;
-  if (/[:=]\s*$/.test(kept)) return isLast(after) && !/[^s]s:/.test(kept);
+  if (namesActivity(secret)) return isLast(after) && OWNER.test(/[^.\n]*$/.exec(before)?.[0] ?? "");
+  if (strengthOf(secret) === JOINED) return clauseEnds(after);
+  if ((!isQuoted && !mayBeWord(kept, secret)) || /^ (?:to|than)\b/.test(after)) return false;
   const isChanged = /\b(?:set|chang|reset|updat)\w*\b[^.\n]{0,60}$/i.test(before + kept);
-  return clauseEnds(after) && (isChanged || !/\sto\s+$/.test(kept));
-};
+  return (/[:=]\s*$/.test(kept) ? isLast : clauseEnds)(after) && (isChanged || !/\s(?:to|from)\s+$/.test(kept));
+});
 
 /** "the password …": without a verb. */
-export const isBeside: Judge = (secret, { kept, before, after, isQuoted }) => {
-  if (!PASSWORD_NAME.test(kept)) return !kept.includes(",") && isToken(secret, "", false);
-  const strength = strengthOf(secret);
-  if (strength >= MIXED) return secret.length >= 6 && !areDescribing(wordsOf(secret));
-  if (isQuoted && /\b(?:his|her|my|the|our|their|your) $/i.test(before)) return strength >= WORD && clauseEnds(after);
-  if (strength < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
-  if (isQuoted || (strength === JOINED && /\d/.test(secret))) return clauseEnds(after);
-  const isName = strength === JOINED || /^\p{Lu}\p{Ll}/u.test(secret);
-  if (isName && /\b(?:with|and|has|mit|und)(?: the| das)? $/.test(before)) return isLast(after);
-  return /[,(]\s*$/.test(before) && OWNER.test(before) && isLast(after);
-};
+export const isBeside = inText((secret, { kept, before, after, isQuoted }) => {
+  if (strengthOf(secret) < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
+  if (isQuoted || /(?:\w-\w.*){3}/.test(secret)) return clauseEnds(after);
+  const isName = /^\p{Lu}\p{Ll}|\p{L}\W\p{L}/u.test(secret) || / (?:as|into|als) .* (?:with|mit) /.test(before);
+  const isGivenTo = /\b(?:with|and|has|mit|und)(?: the| das| dem)? $/.test(before);
+  return isLast(after) && ((isName && isGivenTo) || (/[,(]\s*$/.test(before) && OWNER.test(before)));
+});
 
 /** Alone on a line below its label. */
-export const isBelow: Judge = (secret, { kept, before }) => {
-  const strength = strengthOf(secret);
-  if (!PASSWORD_NAME.test(kept)) return isToken(secret, before.slice(-20) + kept, false);
-  if (strength >= MIXED || isHex(secret)) return secret.length >= 6;
-  return strength === JOINED || (strength === WORD && /^[\w-]+\W*[:|>]/.test(kept));
-};
+export const isBelow = inText(
+  (secret, { kept }) => strengthOf(secret) >= (/^[\w-]+\W*[:|>]/.test(kept) ? WORD : JOINED),
+);
+
+const REQUEST = new RegExp(String.raw`\?|\b${oneOf("request")}\b`, "i");
+const PLAIN_REQUEST = /\b(?!.*\b(?:where|who|when|how|why)\b)(?:what|which|enter|type|send|give|tell|wie|welche)/i;
+const questionOf = ({ kept, before }: Cue): string => /[^\n]*$/.exec(before)?.[0] + (/^[^\n]*/.exec(kept)?.[0] ?? "");
+export const isRequested: Judge = (_, cue) => REQUEST.test(questionOf(cue));
+
+const isReply = inText((secret, cue) => {
+  const isAsked = strengthOf(secret) === JOINED || PLAIN_REQUEST.test(questionOf(cue));
+  return strengthOf(secret) >= WORD && isAsked && !hasFunctionWord(secret) && clauseEnds(cue.after);
+});
+/** The next speaker answers a request for a secret. */
+export const isAnswer: Judge = (secret, cue) => isRequested(secret, cue) && isReply(secret, cue);
 
 /** No name in capitals and no `camelCase`. */
 const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$/;
@@ -218,31 +226,17 @@ const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$/;
 const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
 
 /** Tokens and keys are never plain words. */
-function isToken(secret: string, label: string, isQuoted: boolean): boolean {
+function isToken(secret: string, isQuoted: boolean): boolean {
   const strength = strengthOf(secret);
   if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || LONG.test(secret)) return true;
   if (isQuoted && GENERATED.test(secret)) return true;
-  if (secret.length < 8) return false;
+  if (secret.length < 8 || strength < JOINED) return false;
   if (strength === MIXED) return isQuoted || looksTyped(secret) || /(?:\d.*){3}/.test(secret);
-  return strength === JOINED && /\d/.test(secret) && !NAME.test(secret) && (isQuoted || QUALIFIED.test(label));
+  return /\d/.test(secret) && !NAME.test(secret) && isQuoted;
 }
 
-/** "use … as the password" */
-const AS_PASSWORD = new RegExp(`^["'\`]? as (?:[\\w']{1,12} ){0,2}${PASSWORD}`, "i");
-export const isNamed: Judge = (secret, { after }) =>
-  strengthOf(secret) >= (clauseEnds(after.replace(AS_PASSWORD, "")) ? WORD : MIXED);
-
-/** A user and a password side by side. */
-export const isPair: Judge = (secret, { kept, after, isQuoted }) => {
-  if (/\bcred.*:$/i.test(kept)) return strengthOf(secret) >= WORD;
-  const isLabelled = isQuoted || /\b(?:cred|zugang).*\/ $/i.test(kept);
-  if (strengthOf(secret) === JOINED && /\d/.test(secret) && isLabelled) return true;
-  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$/.test(kept); // "Google / GitHub" are not
-  if (isUser && /^\p{Lu}\p{Ll}/u.test(secret) && isLast(after)) return strengthOf(secret) >= WORD;
-  return (
-    strengthOf(secret) >= MIXED && secret.length >= 6 && (looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept))
-  );
-};
+/** Called a password, so a word is enough at the end of a clause. */
+export const isNamed: Judge = (secret, { after }) => strengthOf(secret) >= (clauseEnds(after) ? WORD : MIXED);
 
 /** Letters with digits or signs; any word in quotes. */
 export const isTyped: Judge = (secret, { after, isQuoted }) => {
@@ -251,39 +245,34 @@ export const isTyped: Judge = (secret, { after, isQuoted }) => {
   return strength >= MIXED ? secret.length >= 6 : isQuoted && strength >= WORD;
 };
 
+/** A user and a password side by side. */
+export const isPair: Judge = (secret, { kept, after }) => {
+  const strength = strengthOf(secret);
+  if (strength >= MIXED) return secret.length >= 6 && (looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept));
+  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$|\b(?:cred|zugang).*(?:\/ |:)$/i.test(kept); // "Google / GitHub" are not
+  return isUser && strength >= WORD && /^\p{Lu}\p{Ll}|\d/u.test(secret) && isLast(after);
+};
+
+const hasFunctionWord = (phrase: string): boolean => phrase.split(/[ -]/).some((word) => CLAUSE_START.has(word));
+
 /** `admin:Password1`, but no role, tag, path or version. */
-export const isAccount: Judge = (secret, { kept, before }) => {
-  if (strengthOf(secret) < MIXED || /\d\.\d|[@:]/.test(secret) || /\bch(?:own|grp) $/.test(before)) return false;
-  if (/[^\w.-]/.test(secret) || secret.length >= 8) return looksTyped(secret) && secret.length >= 6;
-  return kept.endsWith(":") && /\d\w|\d{2}/.test(secret);
-};
+export const isAccount: Judge = (secret, cue) =>
+  /^[^@:]{8,}$/.test(secret) && !/\d\.\d/.test(secret) && looksTyped(secret) && isPair(secret, cue);
 
-/** Below a heading such as "Passwords". */
-export const isListed: Judge = (secret) =>
-  strengthOf(secret) >= JOINED && secret.length >= 8 && (looksTyped(secret) || /\d{2}(?:-\w)?$/.test(secret));
-
-/** Several words up to the end of the line: in a variable, beside a user, with a number, or as a title. */
+/** Several words up to the end of the line: a passphrase, beside a user, with a number, or as a title. */
 export const isPhrase: Judge = (secret, { kept, before }) => {
-  const words = secret.split(" ");
-  if (strengthOf(secret) < JOINED) return false;
-  if (/[A-Z]{3}=$/.test(kept)) return words.length > 2;
-  const isBesideUser = OWNER.test((before + kept).slice(-120));
-  if (!PASSWORD_LABEL.test(kept) && !(isBesideUser && PASSWORD_NAME.test(kept))) return false;
+  const words = secret.split(/[ -]/);
   const isTitle = words.every((word) => /^\p{Lu}\p{Ll}|^\d+$/u.test(word));
-  const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word));
-  if (!isTitle && !isPlain) return false;
-  return /\d$/.test(secret) || (words.length > 2 && isTitle) || (isBesideUser && (words.length > 2 || isTitle));
+  const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word)) && !hasFunctionWord(secret);
+  if (strengthOf(secret) < JOINED || (!isTitle && !isPlain)) return false;
+  if (/\d$/.test(secret) || /(?:phrase|app[- ]password)(?!\s$)/i.test(kept)) return true;
+  const isBesideUser = OWNER.test((before + kept).slice(-120));
+  return isTitle ? isBesideUser || words.length > 2 : isBesideUser && words.length > 2;
 };
-
-/** "ada@example.org / …" without a label */
-export const isPlainPair: Judge = (secret, cue) =>
-  isPair(secret, cue) &&
-  secret.length >= 8 &&
-  (/\w[!$%&*?]\w/.test(secret) || (/@.*\/ $/.test(cue.kept) && /\d/.test(secret)));
 
 /** Given to a tool or a server as a password, so any word counts. */
 export const isGiven: Judge = (secret, { kept, after }) => {
-  if (/^[a-z]+$/.test(secret) && /^ (?:an?|the|your|its|as)\b/.test(after)) return false; // "unzip -P expects the …"
+  if (/^[a-z]+$/.test(secret) && /^ (?:an?|the|your|its|as) /.test(after)) return false; // "unzip -P expects the …"
   if (kept.endsWith("PASSWORD=")) return !/^[$<{*]/.test(secret);
   const isOther = /^\d{1,5}[/?#]|^[@-]|^(?:pass|secret)$/i.test(secret); // a port, a file, an option
   return !isOther && !isPlaceholder(secret) && !kept.endsWith(`/${secret}:`);
@@ -297,20 +286,19 @@ export const isOpaque: Judge = (secret) =>
 export const isBasicAuth: Judge = (secret) =>
   /^[\x21-\x7e]+:[\x20-\x7e]+$/.test(Buffer.from(secret, "base64").toString());
 
-const LONG_COOKIE = /=(?=[^;]{0,60}\d)[\w%.~+/=-]{16}/;
-const SESSION_COOKIE = /(?:sess\w{0,12}|sid|auth\w{0,12}|token|jwt)=(?=[^;]{0,40}\d)[^\s;]{6}/i;
+const LONG_COOKIE = /[=\t](?=[^;]{0,60}\d)(?=[^;]{0,60}[a-z])[\w%~+/=-]{16}/i;
+const SESSION_COOKIE = /(?:sess[\w-]{0,12}|sid|auth\w{0,12}|token|jwt)[=\t](?=[^;]{0,40}\d)[^\s;]{6}/i;
 export const holdsSession: Judge = (cookies) => LONG_COOKIE.test(cookies) || SESSION_COOKIE.test(cookies);
 
-/** Text before an address, a path, a checksum or a picture; names of things that are public. */
-const IN_ADDRESS =
-  /(?:(?::\/\/|(?:^|[\s"'`<>(])[~.]{0,2}\/|\bsha-?\d{1,3}[-:=]|\bh1:|base64,)[^\s"'`<>]*|@|W\/["'\\]+)$/i;
-const PUBLIC = /\b(?:\w*id|nonce|checksum|digest|hash|md5|commit|e-?tag|cursor|address|\w*socket-key)\W{0,8}$/i;
-const PUBLIC_KEY = /\b(?:pub(?:lic)?[-_ ]?key|cache|if-[a-z-]{1,14}:)[^\n]{0,30}$/i;
-export const isRandomRun: Judge = (run, { before }) =>
-  isRandom(run) && !run.startsWith("/") && ![IN_ADDRESS, PUBLIC, PUBLIC_KEY].some((name) => name.test(before));
+export const isRandomRun: Judge = (run, { before }) => isRandom(run) && !run.startsWith("/") && !PUBLIC.test(before);
+/** Letters and digits without words. */
+export const isOpaqueRun: Judge = (run, { kept }) =>
+  !PUBLIC.test(kept) && (isHex(run) || isRandom(run) || /^(?=(?:[a-z]*\d){3})[a-z0-9]{24,}$/i.test(run));
 
 /** Words have no digits inside them. */
 export const isBase32: Judge = (secret) => /\d.*\d|\d[A-Z]|^[A-Z]{26,}$/.test(secret);
 export const isReal: Judge = (secret) => !isPlaceholder(secret);
-export const isCode: Judge = (code, { after }) => /\d{6}/.test(code) || clauseEnds(after);
 export const isSeed: Judge = (secret) => secret.split(/\s+/).filter((word) => CLAUSE_START.has(word)).length < 4;
+/** Without a verb or a sign only at the end: "pin 1234 is out of range". */
+export const isCode: Judge = (code, { kept, after }) =>
+  /\d{6}/.test(code) || (/\w (?<!\b(?:is|was|are|to|code) )$/.test(kept) ? isLast : clauseEnds)(after);
