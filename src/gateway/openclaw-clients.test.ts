@@ -87,6 +87,17 @@ describe("an OpenClaw client", () => {
     });
   });
 
+  it("answers what OpenClaw's command line and terminal ask for besides our methods", async () => {
+    await using home = await createGatewayHome();
+    using client = await openClient(home, { scopes: ["operator.read"] });
+    const { ask } = client;
+    const presence = await ask("system-presence", undefined);
+    expect(presence.payload).toMatchObject([{ mode: "gateway", reason: "self" }]);
+    expect((await ask("config.get", {})).payload).toEqual({ exists: false, valid: true, config: {}, issues: [] });
+    expect((await ask("models.list", {})).payload).toEqual({ models: [] });
+    expect(await ask("cron.list", {})).toMatchObject({ ok: false });
+  });
+
   it("gets ticks, numbered with the other events", async () => {
     await using opened = await withClient({}, { limits: { tickMs: 20 } });
     const { client } = opened;

@@ -26,7 +26,7 @@ import {
   EVENT_NAMES,
   eventSession,
 } from "../rpc/protocol.ts";
-import type { EventChoice } from "../rpc/rpc-parts.ts";
+import type { EventChoice, RpcParts } from "../rpc/rpc-parts.ts";
 import {
   OPENCLAW_PROTOCOL_VERSION,
   createOpenClawEvents,
@@ -35,7 +35,7 @@ import {
   openClawHello,
   readOpenClawConnect,
 } from "../rpc/openclaw-protocol.ts";
-import { readOpenClawRequest } from "../rpc/openclaw-requests.ts";
+import { answerOpenClaw, readOpenClawRequest } from "../rpc/openclaw-requests.ts";
 
 export type WsServer = ReturnType<typeof attachWsServer>;
 
@@ -144,7 +144,7 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
   };
   const connect = async ({ params }: RequestFrame): Promise<unknown> => {
     const isOpenClaw = isOpenClawConnect(params);
-    if (isOpenClaw) dialect = openClawDialect(() => core.parts.clock.now());
+    if (isOpenClaw) dialect = openClawDialect(core.parts);
     const asked = isOpenClaw ? readOpenClawConnect(params) : readConnect(params);
     core.checkToken(asked.token, line);
     const protocol = agreeOnProtocol(asked, isOpenClaw ? OPENCLAW_PROTOCOL_VERSION : PROTOCOL_VERSION);
@@ -179,6 +179,8 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
     if (calls >= limits.maxCalls) throw tooManyCalls(limits.maxCalls);
     calls++;
     try {
+      const known = dialect.answer?.(frame.method);
+      if (known !== undefined) return known;
       const { method, params } = dialect.toRequest(frame);
       return await core.call(method, params, {
         permission: granted,
@@ -253,6 +255,8 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
 
 /** The names and shapes that a connection uses. */
 interface Dialect {
+  /** The answer to a method that is not in the table. Optional. */
+  answer?(method: string): unknown;
   toRequest(frame: RequestFrame): Pick<RequestFrame, "method" | "params">;
   toError(report: ErrorReport): unknown;
   /** The payloads are JSON. */
@@ -265,9 +269,10 @@ const OWN_DIALECT: Dialect = {
   toEvents: (event, json) => [{ name: event.type, payload: json() }],
 };
 
-function openClawDialect(now: () => number): Dialect {
-  const translate = createOpenClawEvents(now);
+function openClawDialect(parts: RpcParts): Dialect {
+  const translate = createOpenClawEvents(() => parts.clock.now());
   return {
+    answer: (method) => answerOpenClaw(method, parts),
     toRequest: readOpenClawRequest,
     toError: openClawError,
     toEvents: (given) =>

@@ -6,6 +6,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
 import type { RequestFrame } from "./protocol.ts";
+import type { RpcParts } from "./rpc-parts.ts";
 
 type Request = Pick<RequestFrame, "method" | "params">;
 
@@ -18,6 +19,31 @@ export function readOpenClawRequest({ method, params }: Request): Request {
     Object.assign(own, Object.hasOwn(names, name) ? names[name]?.(value, `${method} ${name}`) : { [name]: value });
   }
   return { method: to, params: complete?.(own) ?? own };
+}
+
+/**
+ * Answers to methods that Holdfast does not have, but without which OpenClaw's command line calls the gateway
+ * unreachable. They tell nothing that every client may not know. Undefined: the method table answers.
+ */
+export function answerOpenClaw(method: string, { config, version, clock }: RpcParts): unknown {
+  switch (method) {
+    case "system-presence":
+      return [{ host: "holdfast", version, mode: "gateway", reason: "self", ts: clock.now() }];
+    case "config.get":
+      return { exists: false, valid: true, config: {}, issues: [] };
+    case "models.list":
+      return { models: modelsOf(config) };
+    default:
+      return undefined;
+  }
+}
+
+function modelsOf({ models, agents }: RpcParts["config"]) {
+  const named = Object.values(agents).flatMap(({ model }) => model ?? []);
+  return [...new Set([...named, ...Object.keys(models)])].flatMap((name) => {
+    const slash = name.indexOf("/");
+    return slash > 0 ? [{ provider: name.slice(0, slash), id: name.slice(slash + 1), name }] : [];
+  });
 }
 
 type Params = Record<string, unknown>;

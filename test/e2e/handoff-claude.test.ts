@@ -64,7 +64,7 @@ it("a conversation whose session is lost continues in a fresh one with the hand-
   await house.hears(ADA.id, "Claude Code no longer has this conversation");
   const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });
   expect(asked).toMatch(/previous_session_context[^]*Person: I'm blocked[^]*# Hand-off[^]*missing certificate/);
-  expect(asked.trimEnd().endsWith("And now?")).toBe(true);
+  expect(asked.trimEnd()).toMatch(/And now\?\n\n\[[^\]]+\]$/);
 });
 
 it("a new window gives Claude Code the previous hand-off", async () => {
@@ -72,7 +72,7 @@ it("a new window gives Claude Code the previous hand-off", async () => {
   house.telegram.say("/new hello");
   await house.hears(ADA.id, "Good.");
   const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });
-  expect(asked).toMatch(/<handoff [0-9a-f]+>[^]*missing certificate[^]*<\/handoff [0-9a-f]+>\s+hello$/);
+  expect(asked).toMatch(/<handoff [0-9a-f]+>[^]*missing certificate[^]*<\/handoff [0-9a-f]+>\s+hello\n\n\[[^\]]+\]$/);
 });
 
 it("a task leaves a hand-off for the folder, a conversation with a person does not", async () => {

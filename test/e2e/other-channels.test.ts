@@ -94,6 +94,14 @@ describe("on Discord", () => {
     const asked = discord.say(chat.id, "hello from Discord", { author: ada });
     const answer = await onDiscord(chat.id, "hello from Discord");
     expect(answer["message_reference"]).toMatchObject({ message_id: asked.id });
+
+    // A long answer grows in one message, which quotes the question.
+    const first = "A first line that is long enough to be shown.";
+    const longer = discord.say(chat.id, `stream:${first}\nsleep:1500\nsay:The end.`, { author: ada });
+    await onDiscord(chat.id, first);
+    const shown = await onDiscord(chat.id, "The end.");
+    expect(shown).toMatchObject({ content: `${first}\nThe end.`, message_reference: { message_id: longer.id } });
+    expect(discord.messages(chat.id).filter(({ content }) => content.startsWith(first))).toHaveLength(1);
   });
 
   it("a mention in a server channel is answered with earlier messages as context; threads are separate", async () => {

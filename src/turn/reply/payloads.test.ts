@@ -65,16 +65,6 @@ describe("quoting", () => {
     const result = buildReplyPayloads({ payloads: chosen, replyToMode: "first", currentMessageId: "m1" });
     expect(result.payloads.map(({ replyToId }) => replyToId)).toEqual(["5", "6", "m1"]);
   });
-
-  it("counts a streamed block as the first message", () => {
-    const result = buildReplyPayloads({
-      payloads: [{ text: "one two" }],
-      streamed: [{ text: "one", replyToId: "m1" }],
-      replyToMode: "first",
-      currentMessageId: "m1",
-    });
-    expect(result.payloads.map(({ replyToId }) => replyToId)).toEqual([undefined]);
-  });
 });
 
 describe("text that was sent already", () => {
@@ -92,40 +82,4 @@ describe("text that was sent already", () => {
     const result = buildReplyPayloads({ payloads: [{ text }], sentByTool: [{ text: "the report is ready." }] });
     expect(result.payloads).toStrictEqual([{ text }]);
   });
-
-  it("as a stream, leaves only the rest", () => {
-    expect(restOf([])).toEqual([
-      ["First part.\n\nSecond part.", "./a.png"],
-      ["Third.", undefined],
-    ]);
-    expect(restOf(["First part."])).toEqual([
-      ["Second part.", "./a.png"],
-      ["Third.", undefined],
-    ]);
-    expect(restOf(["First part.", "Second part."])).toEqual([
-      [undefined, "./a.png"],
-      ["Third.", undefined],
-    ]);
-    expect(restOf(["First part.", "Second", "part.", "Third."])).toEqual([[undefined, "./a.png"]]);
-    expect(restOf(["Something else."])).toEqual([
-      ["First part.\n\nSecond part.", "./a.png"],
-      ["Third.", undefined],
-    ]);
-  });
-
-  it("as a stream, leaves the rest of code as code", () => {
-    const text = "```ts\nlet a = 1;\nlet b = 2;\n```\nend";
-    const rest = (streamed: string): unknown =>
-      buildReplyPayloads({ payloads: [{ text }], streamed: [{ text: streamed }] }).payloads[0]?.text;
-    expect(rest("```ts\nlet a = 1;")).toBe("```ts\nlet b = 2;\n```\nend");
-    expect(rest("```ts\nlet a = 1;\nlet b = 2;")).toBe("end");
-    expect(rest(text)).toBeUndefined();
-  });
 });
-
-function restOf(streamed: string[]): unknown {
-  return buildReplyPayloads({
-    payloads: [{ text: "First part.\n\nSecond part.", mediaUrl: "./a.png" }, { text: "Third." }],
-    streamed: streamed.map((text) => ({ text })),
-  }).payloads.map(({ text, mediaUrl }) => [text, mediaUrl]);
-}

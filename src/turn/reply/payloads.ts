@@ -1,9 +1,9 @@
 /**
  * Turns the answer of an engine into payloads for the outbox. The order of the steps matters: a directive may
- * remove the text, and only renderable payloads are compared with sent messages. In doubt, a text is repeated
+ * remove the text, and only renderable payloads are compared with sent messages. What block streaming has shown is
+ * compared when the payloads are split for a channel (`chat-blocks.ts`). In doubt, a text is repeated
  * rather than lost.
  */
-import { fenceAround, findFences } from "./split-text.ts";
 import { parseReplyDirectives } from "./directives.ts";
 import { HEARTBEAT_TOKEN, stripHeartbeatToken } from "./tokens.ts";
 
@@ -35,8 +35,6 @@ export interface ReplyRequest {
   currentMessageId?: string | undefined;
   /** Messages that a tool sent during the turn to the chat of the answer. */
   sentByTool?: readonly ReplyPayload[] | undefined;
-  /** Blocks that were streamed and delivered, in order, before they were split for a channel. */
-  streamed?: readonly ReplyPayload[] | undefined;
 }
 
 export interface ReplyResult {
@@ -44,11 +42,10 @@ export interface ReplyResult {
   dropped: { payload: ReplyPayload; reason: DropReason }[];
 }
 
-export type DropReason = "heartbeat" | "silent" | "empty" | "sent-by-tool" | "streamed";
+export type DropReason = "heartbeat" | "silent" | "empty" | "sent-by-tool";
 
 export function buildReplyPayloads(request: ReplyRequest): ReplyResult {
-  const { payloads, sentByTool = [], streamed = [] } = request;
-  const withoutStreamed = createStreamedFilter(streamed);
+  const { payloads, sentByTool = [] } = request;
   const result: ReplyResult = { payloads: [], dropped: [] };
   const answers: Answer[] = [];
   for (const original of payloads) {
@@ -58,9 +55,8 @@ export function buildReplyPayloads(request: ReplyRequest): ReplyResult {
   }
   for (const payload of quoteByMode(answers, request)) {
     const unsent = withoutToolSent(payload, sentByTool);
-    const rest = withoutStreamed(unsent);
-    if (isRenderablePayload(rest)) result.payloads.push(rest);
-    else result.dropped.push({ payload, reason: isRenderablePayload(unsent) ? "streamed" : "sent-by-tool" });
+    if (isRenderablePayload(unsent)) result.payloads.push(unsent);
+    else result.dropped.push({ payload, reason: "sent-by-tool" });
   }
   return result;
 }
@@ -109,9 +105,9 @@ function dropReason(text: string, bare: string, isSilent: boolean): DropReason {
   return bare.trim() === "" && text.includes(HEARTBEAT_TOKEN) ? "heartbeat" : "empty";
 }
 
-/** `first`: only one message of the turn quotes, streamed ones included, unless the agent asks for more. */
-function quoteByMode(answers: readonly Answer[], { replyToMode, streamed = [] }: ReplyRequest): ReplyPayload[] {
-  let quoted = streamed.some(({ replyToId }) => replyToId !== undefined);
+/** `first`: only one message of the turn quotes, unless the agent asks for more. */
+function quoteByMode(answers: readonly Answer[], { replyToMode }: ReplyRequest): ReplyPayload[] {
+  let quoted = false;
   return answers.map(({ payload, quotesByMode }) => {
     const oneTooMany = replyToMode === "first" && quotesByMode && quoted;
     quoted ||= payload.replyToId !== undefined;
@@ -164,42 +160,4 @@ function wasSent(text: string, sent: readonly ReplyPayload[]): boolean {
 /** Ignores case and white space, which agents change when they repeat themselves. */
 function comparable(text: string): string {
   return text.normalize("NFC").toLowerCase().replace(/\s+/g, " ").trim();
-}
-
-/** Removes streamed blocks, in order, from the start of the text. After one that differs, the rest is sent whole. */
-function createStreamedFilter(blocks: readonly ReplyPayload[]): (payload: ReplyPayload) => ReplyPayload {
-  const texts = blocks.map(({ text }) => text ?? "").filter((text) => text.trim() !== "");
-  const sentMedia = new Set(blocks.flatMap(payloadMedia));
-  return (payload) => {
-    const text = payload.text ?? "";
-    let from = 0;
-    for (let block = texts[0]; block !== undefined; block = texts[0]) {
-      const end = endOfMatch(text, from, block);
-      if (end === undefined) break;
-      from = end;
-      texts.shift();
-    }
-    const media = payloadMedia(payload).filter((ref) => !sentMedia.has(ref));
-    return withContent(payload, from === 0 ? text : restFrom(text, from), media);
-  };
-}
-
-/** The end of `block` if `text` has it at `from`, ignoring white space. */
-function endOfMatch(text: string, from: number, block: string): number | undefined {
-  let at = from;
-  for (const character of block.replace(/\s+/g, "")) {
-    while (/\s/.test(text.charAt(at))) at += 1;
-    if (!text.startsWith(character, at)) return undefined;
-    at += character.length;
-  }
-  return at;
-}
-
-/** The rest of a code block is fenced again. A closing line alone is not sent. */
-function restFrom(text: string, from: number): string {
-  const fence = fenceAround(findFences(text), from);
-  if (fence === undefined) return text.slice(from).replace(/^\s*\n/, "");
-  if (text.slice(from, fence.closeStart).trim() === "") return text.slice(fence.end).replace(/^\s*\n/, "");
-  const code = text.slice(Math.max(from, fence.contentStart)).replace(/^\n/, "");
-  return `${fence.indent}${fence.marker}${fence.info}\n${code}`;
 }
