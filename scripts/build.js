@@ -54,7 +54,7 @@ const TOGETHER = [
   },
   {
     name: "search",
-    test: /\/dist\/(?:memory\/(?!read-thread\.|search-results)[a-z-]+|compose\/search|cli\/commands\/search|claude\/native\/line-format)\.js$/,
+    test: /\/dist\/(?:memory\/(?!read-|index-writer|passages|tool-calls|search-results)[a-z-]+|compose\/search|cli\/commands\/search)\.js$/,
   },
 ];
 

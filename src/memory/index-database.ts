@@ -241,6 +241,7 @@ const SCHEMA = `
     UNIQUE (path, holder)
   ) STRICT;
   CREATE INDEX sources_by_session ON sources (session_id);
+  CREATE INDEX sources_by_time ON sources (last_at);
   CREATE INDEX own_sources ON sources (kind) WHERE kind <> 'native';
   CREATE TABLE folders (path TEXT PRIMARY KEY, memory TEXT, stamps BLOB) STRICT, WITHOUT ROWID;
   CREATE TABLE source_folders (

@@ -190,7 +190,7 @@ function corrected(database: IndexDatabase, words: readonly string[]): string[][
 
 const MAX_SCANNED = 200;
 /** A term that has words but is in no passage as words can only begin or end inside one; that is rarely meant. */
-const SCANNED_PARTS = 20_000;
+const SCANNED_PARTS = 10_000;
 
 /** Looks for the characters themselves, where no word can match: `=>>`. */
 function scan(

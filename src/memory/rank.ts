@@ -198,9 +198,9 @@ export function rankSessions(
   };
 }
 
-/** The share of the terms that a session has. A term that many sessions have counts less: it says little. */
+/** The share of the terms that a session has. A term that many sources have counts less: it says little. */
 function coverageOf(database: IndexDatabase, terms: readonly TermMatches[]): (matches: number) => number {
-  const all = database.get<{ count: number }>("SELECT count(*) AS count FROM sources WHERE subagent_id IS NULL");
+  const all = database.get<{ count: number }>("SELECT count(*) AS count FROM sources");
   const telling = terms.map(({ weights }) => {
     const sources = new Set([...weights.keys()].map(sourceOf)).size;
     return Math.log(1 + (all?.count ?? 0) / (1 + sources));

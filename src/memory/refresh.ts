@@ -7,7 +7,6 @@ import type { Clock } from "../base/clock.ts";
 import type { FolderLook } from "../claude/index/index-rows.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { IndexDatabase } from "./index-database.ts";
-import { createIndexWriter } from "./index-writer.ts";
 import { listSources, type Listing, isBelow, isArchived, transcriptOfFile, transcriptOfRow } from "./list-sources.ts";
 import {
   type FolderMemories,
@@ -18,7 +17,7 @@ import {
   readMemories,
   rememberFolders,
 } from "./native-folders.ts";
-import { type Reading, readHere, readInThreads } from "./read-threads.ts";
+import type { Reading } from "./read-threads.ts";
 import {
   type ListedRow,
   allSources,
@@ -93,29 +92,34 @@ export async function refreshIndex(
   });
   const pending = inOrder(listing.files.filter((file) => needsReading(rows.get(keyOf(file)), file)));
   const progress = createProgress(clock, options, pending, rows);
-  const writer = createIndexWriter(database, report);
   const [started, done] = [new Set<SourceFile>(), new Set<SourceFile>()];
-  const accept = ({ job, part, failed, isDone }: Reading): void => {
-    const file = pending[job];
-    if (file === undefined) return;
-    started.add(file);
-    if (part !== undefined) writer.add(part);
-    if (failed !== undefined) report.failed.push({ path: file.path, reason: failed });
-    if (isDone) done.add(file);
-    progress.tell(done.size, report.bytesRead);
-  };
-  const jobs = pending.map((file) => {
-    const isKnown = rows.has(keyOf(file));
-    return { file, known: isKnown ? findSource(database, file.path, holderOf(file)) : undefined };
-  });
-  const isLarge = options.budgetMs === undefined && progress.bytesTotal >= THREADED_BYTES;
-  if (!isLocked && !isOver()) {
+  if (pending.length > 0 && !isLocked && !isOver()) {
+    // Loaded on demand: most searches find nothing to read.
+    const [{ createIndexWriter }, { readHere, readInThreads }] = await Promise.all([
+      import("./index-writer.ts"),
+      import("./read-threads.ts"),
+    ]);
+    const writer = createIndexWriter(database, report);
+    const jobs = pending.map((file) => {
+      const isKnown = rows.has(keyOf(file));
+      return { file, known: isKnown ? findSource(database, file.path, holderOf(file)) : undefined };
+    });
+    const isLarge = options.budgetMs === undefined && progress.bytesTotal >= THREADED_BYTES;
+    const accept = ({ job, part, failed, isDone }: Reading): void => {
+      const file = pending[job];
+      if (file === undefined) return;
+      started.add(file);
+      if (part !== undefined) writer.add(part);
+      if (failed !== undefined) report.failed.push({ path: file.path, reason: failed });
+      if (isDone) done.add(file);
+      progress.tell(done.size, report.bytesRead);
+    };
     for await (const reading of isLarge ? readInThreads(jobs) : readHere(jobs)) {
       unlessLocked(() => accept(reading));
       if (isLocked || isOver()) break;
     }
+    unlessLocked(() => writer.flush());
   }
-  unlessLocked(() => writer.flush());
   if (isLocked) done.clear();
   if (isLocked || done.size < pending.length) {
     const rest = pending.filter((file) => !done.has(file));

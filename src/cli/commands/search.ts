@@ -6,6 +6,7 @@ import { printableLine } from "../../base/text.ts";
 import { openPersonSearch } from "../../compose/search.ts";
 import type { FoundPassage, FoundSession, PersonQuery, PersonResult } from "../../memory/person-search.ts";
 import type { PersonSearch } from "../../compose/search.ts";
+import type { RefreshReport } from "../../memory/refresh.ts";
 import { assertAgentId, loadSetup } from "../context.ts";
 import { formatAge, plural, printHanging, printJson, printStyled, style, talk } from "../output.ts";
 import { progressLine } from "./cc/claude-side.ts";
@@ -31,11 +32,11 @@ export async function search(words: readonly string[], options: SearchOptions): 
   const logger = setup.config.log.level === "debug" ? undefined : silentLogger;
   const opened = await openPersonSearch({ ...setup, logger });
   try {
-    await bringUpToDate(opened);
+    const { files } = await bringUpToDate(opened);
     if (setup.config.search.embeddings !== undefined) await encodeSessions(opened);
     const result = await opened.query(query);
     if (options.json === true) printJson(result);
-    else printResult(result, options, opened);
+    else printResult(result, options, files);
   } finally {
     opened.close();
   }
@@ -64,12 +65,12 @@ function toQuery(words: readonly string[], options: SearchOptions): PersonQuery 
 const REFRESH_MS = 150;
 
 /** Changes since the last search are read at once. The first index is built to its end. */
-async function bringUpToDate(opened: PersonSearch): Promise<void> {
+async function bringUpToDate(opened: PersonSearch): Promise<RefreshReport> {
   const first = await opened.refresh({ budgetMs: REFRESH_MS });
   const isFirst = (first.filesRead + first.pendingFiles) * 2 > first.files;
-  if (first.complete || !isFirst) return;
+  if (first.complete || !isFirst) return first;
   using progress = progressLine();
-  await opened.refresh(progress.refresh);
+  return await opened.refresh(progress.refresh);
 }
 
 const ENCODING_MS = 5000;
@@ -86,10 +87,9 @@ async function encodeSessions({ index }: PersonSearch): Promise<void> {
   }
 }
 
-function printResult(result: PersonResult, options: SearchOptions, { index }: PersonSearch): void {
+function printResult(result: PersonResult, options: SearchOptions, files: number): void {
   for (const found of result.results) printFound(found);
   if (result.results.length === 0) {
-    const { files } = index.counts();
     printStyled(`Nothing found in ${placesText(options)} (${plural(files, "file")} searched).`);
     printStyled(style("dim", widenText(options)));
   } else if (result.total > result.results.length) {
