@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../package.ts";
+import { lazily } from "../text.ts";
 import * as cue from "./judge.ts";
 import { PASSWORD, SECRET, oneOf } from "./judge.ts";
 
@@ -98,10 +99,11 @@ const PHRASE_WORD = String.raw`[^\s"\x60<>()[\]{}:;,.=|/\\*#-]{1,20}`;
 const PHRASE = `${PHRASE_WORD}(?: ${PHRASE_WORD}){1,6}`;
 const LINE_END = String.raw`(?=[ \t]{0,8}(?:\r?\n|$))`;
 
-type Rule = readonly [name: string, find: RegExp, isSecret?: cue.Judge];
-type Tag = (strings: TemplateStringsArray, ...parts: string[]) => RegExp;
-const exact: Tag = (strings, ...parts) => new RegExp(String.raw(strings, ...parts), "g");
-const loose: Tag = (strings, ...parts) => new RegExp(String.raw(strings, ...parts), "gi"); // any case
+/** `find` makes its expression on the first call. */
+type Rule = readonly [name: string, find: () => RegExp, isSecret?: cue.Judge];
+type Tag = (strings: TemplateStringsArray, ...parts: string[]) => () => RegExp;
+const exact: Tag = (strings, ...parts) => lazily(() => new RegExp(String.raw(strings, ...parts), "g"));
+const loose: Tag = (strings, ...parts) => lazily(() => new RegExp(String.raw(strings, ...parts), "gi")); // any case
 
 const BY_SHAPE: readonly Rule[] = [
   ["private key", exact`()${BEGIN}(?:[^-]|-(?!----)){0,20000}${END}`],
@@ -114,6 +116,9 @@ const BY_SHAPE: readonly Rule[] = [
   ["token in an address", exact`(:\/\/)[A-Za-z0-9_.~-]{20,256}(?=@)`, cue.isOpaque],
   ["signed address", loose`([?&][\w-]{0,20}sig(?:nature)?=)[^\s&"'\x60<>]{16,512}`],
   ["bearer", loose`(\b(?:bearer|basic)\s)[A-Za-z0-9._~+/=-]{16,4096}`, cue.isOpaque],
+];
+
+const BY_LOGIN: readonly Rule[] = [
   ["authorization", loose`(\bauthorization${CLOSE}${HEADER}(?:\w{2,20} )?)[^\s"'\x60,;<>]{8,4096}`, cue.isOpaque],
   ["cookies", loose`((?:\bcookie["'\x60]?|\s-b|\s--cookie)${HEADER})${PAIR}(?:; ?${PAIR}){0,30}`, cue.holdsSession],
   ["option of a tool", exact`(\b${TOOL})(?!["']?\[redacted)(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`, cue.isGiven],
@@ -166,6 +171,8 @@ const BY_LABEL: readonly Rule[] = [
   ["passphrase", loose`(\bpass-?phrase${PLACE}${IS})[a-z]{2,12}(?:[ -][a-z]{2,12}){2,7}(?=[.\n]|$)`, cue.isNamed],
   ["seed phrase", loose`(\b${SEED}${PLACE}(?:${IS}|[ \t]?=)\s{0,2}["']?)${SEED_WORDS}`, cue.isSeed],
 ];
+const HAS_SHAPE = /-----BEGIN|:\/\/|[?&]|[\w.~+/=,$-]{14}/;
+const HAS_LOGIN = /[/|:(@=<]|\s-|auth|basic|cookie|log|pass|psk|secur|sign|user/i;
 const SPACED = "(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|app(?:lication)?[- ]password|recover|backup";
 const HAS_CODE = new RegExp(String.raw`\d[\d-]|[a-z0-9]{16}|${SPACED}`, "i");
 const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
@@ -174,10 +181,18 @@ const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
 const FIELD = "(?:proxy-?)?authorization|(?:set-?)?cookie|pin|otp|mnemonic|pass|.*[_-]pass";
 export const SECRET_FIELD = new RegExp(`^(?:${FIELD}|.*(?:${PASSWORD}|${SECRET})s?)$`, "i");
 
+/** Each group with what every text has in which one of its rules can match. */
+const GROUPS_OF_RULES: readonly (readonly [RegExp, readonly Rule[]])[] = [
+  [HAS_SHAPE, BY_SHAPE],
+  [HAS_LOGIN, BY_LOGIN],
+  [HAS_CODE, BY_CODE],
+  [HAS_LABEL, BY_LABEL],
+];
+
 /** Most texts need only some of the rules. Compiling all of them takes as long as a short command. */
 export function applyRules(text: string): string {
-  const rules = [...BY_SHAPE, ...(HAS_CODE.test(text) ? BY_CODE : []), ...(HAS_LABEL.test(text) ? BY_LABEL : [])];
-  return rules.reduce((result, [, find, isSecret]) => applyRule(result, find, isSecret), text);
+  const rules = GROUPS_OF_RULES.flatMap(([has, group]) => (has.test(text) ? group : []));
+  return rules.reduce((result, [, find, isSecret]) => applyRule(result, find(), isSecret), text);
 }
 
 const IN_QUOTES = /^(\\{0,3}["'`“„])(.*?)(\\{0,3}["'`”“])$/s;
