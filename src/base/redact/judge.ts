@@ -9,6 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../package.ts";
+import { lazily } from "../text.ts";
 
 /** Strengths of values. */
 const NONE = 0;
@@ -16,7 +17,6 @@ export const [WORD, JOINED, MIXED, RANDOM] = [1, 2, 3, 4];
 
 const readLists = (name: string) => JSON.parse(readFileSync(dataFile(name), "utf8")) as Record<string, string>;
 const WORDS = readLists("secret-words.json");
-const COMMON = readLists("function-words.json");
 const setOf = (...lists: (string | undefined)[]): ReadonlySet<string> => new Set(lists.join(" ").split(" "));
 
 /** An expression for the words of a list. */
@@ -25,9 +25,12 @@ export const PASSWORD = oneOf("password");
 export const SECRET = oneOf("secret");
 
 /** Words that can follow a complete clause. */
-const CLAUSE_START = setOf(COMMON.english, COMMON.other, COMMON.common, WORDS.adverbs);
-const SENTENCE_START = setOf(...CLAUSE_START, WORDS.about, WORDS.verbs);
-const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.values);
+const CLAUSE_START = lazily(() => {
+  const { english, other, common } = readLists("function-words.json");
+  return setOf(english, other, common, WORDS.adverbs);
+});
+const SENTENCE_START = lazily(() => setOf(...CLAUSE_START(), WORDS.about, WORDS.verbs));
+const DESCRIBING = lazily(() => setOf(...SENTENCE_START(), WORDS.describing, WORDS.values));
 const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
 
 const PLACEHOLDER: readonly RegExp[] = [
@@ -76,7 +79,7 @@ export function strengthOf(value: string): number {
 /** "velvet hammer sunday", but no sentence and no code. */
 function strengthOfPhrase(written: readonly string[]): number {
   const words = written.map((word) => word.replace(/[.,!?]+$/, ""));
-  if (words.length > 7 || SENTENCE_START.has((words[0] ?? "").toLowerCase()) || areDescribing(words)) return NONE;
+  if (words.length > 7 || SENTENCE_START().has((words[0] ?? "").toLowerCase()) || areDescribing(words)) return NONE;
   return words.some((word) => matches(CODE, word) && !/^\d+$/.test(word)) ? NONE : JOINED;
 }
 
@@ -84,7 +87,7 @@ const wordsOf = (value: string): readonly string[] => value.match(/\p{Lu}?\p{Ll}
 
 function describes(word: string): boolean {
   const lower = word.toLowerCase();
-  return DESCRIBING.has(lower) || DESCRIBING.has(lower.replace(/s$/, "")) || DESCRIBING_END.test(lower);
+  return DESCRIBING().has(lower) || DESCRIBING().has(lower.replace(/s$/, "")) || DESCRIBING_END.test(lower);
 }
 
 /** Of two joined words either may describe ("per-user"), of more the last or most. */
@@ -122,7 +125,7 @@ const isLast = (after: string): boolean =>
 /** The end of a clause: also before a function word or an adverb. */
 function clauseEnds(after: string): boolean {
   const [, word = ""] = /^["'`*]{0,2}[ \t]([\p{L}']+)/u.exec(after) ?? [];
-  return CLAUSE_START.has(word.toLowerCase()) || isLast(after);
+  return CLAUSE_START().has(word.toLowerCase()) || isLast(after);
 }
 
 /** What the rule keeps, the 1,000 characters before it and the 60 after the value. */
@@ -313,4 +316,4 @@ export const isRandomRun: Judge = (run, { before }) =>
 export const isBase32: Judge = (secret) => /\d.*\d|\d[A-Z]|^[A-Z]{26,}$/.test(secret);
 export const isReal: Judge = (secret) => !isPlaceholder(secret);
 export const isCode: Judge = (code, { after }) => /\d{6}/.test(code) || clauseEnds(after);
-export const isSeed: Judge = (secret) => secret.split(/\s+/).filter((word) => CLAUSE_START.has(word)).length < 4;
+export const isSeed: Judge = (secret) => secret.split(/\s+/).filter((word) => CLAUSE_START().has(word)).length < 4;

@@ -173,7 +173,8 @@ const BY_LABEL: readonly Rule[] = [
 ];
 const HAS_SHAPE = /-----BEGIN|:\/\/|[?&]|[\w.~+/=,$-]{14}/;
 const HAS_LOGIN = /[/|:(@=<]|\s-|auth|basic|cookie|log|pass|psk|secur|sign|user/i;
-const SPACED = "(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|app(?:lication)?[- ]password|recover|backup";
+const IN_GROUPS = String.raw`(?:[A-Z2-7]{4} ){3}[A-Z2-7]{4}|(?=[a-z-]{0,8}\d)[a-z0-9]{4}-[a-z0-9]{4}`;
+const SPACED = `${IN_GROUPS}|app(?:lication)?[- ]password|recover|backup`;
 const HAS_CODE = new RegExp(String.raw`\d[\d-]|[a-z0-9]{16}|${SPACED}`, "i");
 const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
 
