@@ -50,7 +50,7 @@ export async function readUnjudged(end: NativeEnd, kept: unknown): Promise<Sessi
   if (last === undefined) return undefined;
   const carried = base === undefined ? nothingCarried() : structuredClone(base.carried);
   const heard = lastSaid(messages);
-  for (const message of messages) {
+  for (const message of messages.filter((one) => heard.has(one) || usesTools(one))) {
     takeMessage(carried, message, { index: 0, project }, heard.has(message) ? hear : () => []);
   }
   const items = itemsOf(carried, project, { known: base?.items ?? [], messages });
@@ -64,6 +64,10 @@ function placeIn({ transcript, transcriptHash }: SessionState): { offset: number
 
 function isAfter(timestamp: string, instant: string | undefined): boolean {
   return instant === undefined || !(Date.parse(timestamp) <= Date.parse(instant));
+}
+
+function usesTools({ calls, results, todos, todoChanges }: ReadMessage): boolean {
+  return [calls, results, todos, todoChanges].some((part) => part !== undefined);
 }
 
 const MAX_HEARD = 8;
