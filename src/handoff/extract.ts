@@ -123,6 +123,7 @@ function noteMessage(
 
 /** Adds new notes in their order; known ones are skipped. */
 function addNotes(notes: StateNote[], found: readonly StateNote[]): StateNote[] {
+  if (found.length === 0) return notes;
   const known = new Set(notes.map(({ id }) => id));
   const added = found.filter(({ id }) => !known.has(id) && known.add(id));
   if (added.length === 0) return notes;

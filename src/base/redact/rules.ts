@@ -171,11 +171,12 @@ const BY_LABEL: readonly Rule[] = [
   ["passphrase", loose`(\bpass-?phrase${PLACE}${IS})[a-z]{2,12}(?:[ -][a-z]{2,12}){2,7}(?=[.\n]|$)`, cue.isNamed],
   ["seed phrase", loose`(\b${SEED}${PLACE}(?:${IS}|[ \t]?=)\s{0,2}["']?)${SEED_WORDS}`, cue.isSeed],
 ];
-const HAS_SHAPE = /-----BEGIN|:\/\/|[?&]|[\w.~+/=,$-]{14}/;
+const HAS_SHAPE = /-----BEGIN|:\/\/|[?&]|(?<![\w.~+/=,$-])[\w.~+/=,$-]{14}/;
 const HAS_LOGIN = /[/|:(@=<]|\s-|auth|basic|cookie|log|pass|psk|secur|sign|user/i;
-const IN_GROUPS = String.raw`(?:[A-Z2-7]{4} ){3}[A-Z2-7]{4}|(?=[a-z-]{0,8}\d)[a-z0-9]{4}-[a-z0-9]{4}`;
-const SPACED = `${IN_GROUPS}|app(?:lication)?[- ]password|recover|backup`;
-const HAS_CODE = new RegExp(String.raw`\d[\d-]|[a-z0-9]{16}|${SPACED}`, "i");
+const BY_BLANKS = "(?<![A-Z2-7])(?:[A-Z2-7]{4} ){3}[A-Z2-7]{4}";
+const BY_DASH = String.raw`(?<=[a-z0-9]{4})-(?=[a-z0-9]{4})(?:(?<=\d.{1,4})|(?=.{0,3}\d))`;
+const SPACED = `${BY_BLANKS}|${BY_DASH}|app(?:lication)?[- ]password|recover|backup`;
+const HAS_CODE = new RegExp(String.raw`\d[\d-]|(?<![a-z0-9])[a-z0-9]{16}|${SPACED}`, "i");
 const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
 
 /** A field that holds nothing but a secret. */
