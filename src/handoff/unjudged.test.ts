@@ -42,6 +42,23 @@ describe("the end of a transcript, unjudged", () => {
     expect(textsOf(items, "branch")).toEqual(["main"]);
   });
 
+  it("quotes as many of the last messages as it may, in their order", async () => {
+    const said = [
+      "Please move the importer.",
+      "The broker refuses us.",
+      "We decided on RabbitMQ.",
+      "Then ask Dana next.",
+    ];
+    const talk = said.map((text, index) => (index % 2 === 0 ? user(text) : assistant(text)));
+    await using folder = await temporaryFolder();
+    const path = folder.join(`${SESSION}.jsonl`);
+    await writeLines(path, talk);
+    const textsOfLast = async (quotes: number): Promise<string[]> =>
+      textsOf((await readUnjudged({ ...endAt(path), quotes }, undefined))?.items ?? [], "topic");
+    expect(await textsOfLast(8)).toEqual(said);
+    expect(await textsOfLast(2)).toEqual(said.slice(2));
+  });
+
   it("has the open to-dos as work in progress", async () => {
     const todos = [
       { content: "Read the log", status: "completed" },
@@ -102,6 +119,7 @@ function endAt(path: string): Parameters<typeof readUnjudged>[0] {
     cwd: "/repo",
     project: "repo",
     reason: "found",
+    quotes: 2,
   };
 }
 

@@ -31,6 +31,8 @@ export interface NativeEnd {
   cwd: string;
   project: string;
   reason: CaptureReason;
+  /** How many messages are quoted, beside the last request. Most of the time goes into removing their secrets. */
+  quotes: number;
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -53,7 +55,7 @@ export async function readUnjudged(end: NativeEnd, kept: unknown): Promise<Sessi
   for (const message of messages.filter((one) => heard.has(one) || usesTools(one))) {
     takeMessage(carried, message, { index: 0, project }, heard.has(message) ? hear : () => []);
   }
-  const items = itemsOf(carried, project, { known: base?.items ?? [], messages });
+  const items = itemsOf(carried, project, { known: base?.items ?? [], messages, quotes: end.quotes });
   const quoted = messages.filter(({ entryId }) => items.some((item) => item.entryId === entryId)).length;
   return stateOf(end, { base, reading, carried, items, quoted, lastMessageAt: last.timestamp });
 }
@@ -97,31 +99,35 @@ const HEARD_LENGTH = 1000;
 interface Said {
   known: readonly SummaryItem[];
   messages: readonly ReadMessage[];
+  quotes: number;
 }
 
-function itemsOf(carried: CarriedState, project: string, { known, messages }: Said): SummaryItem[] {
+function itemsOf(carried: CarriedState, project: string, { known, messages, quotes }: Said): SummaryItem[] {
   const digests = carried.digests.filter((digest) => digest.project === project);
   const todos = openTodos(carried, project).map((line): SummaryItem => ({ kind: "in-progress", ...line }));
   const judged = known.filter((item) => isLine(item) && (todos.length === 0 || item.kind !== "in-progress"));
   const before = [...todos, ...judged];
-  const exchange = lastExchange(digests, messages).filter(({ text }) => !before.some((item) => item.text === text));
-  return [...exchange, ...before, ...workFacts(carried, digests, project)];
+  const words = lastWords(digests, messages, quotes).filter(({ text }) => !before.some((item) => item.text === text));
+  return [...words, ...before, ...workFacts(carried, digests, project)];
 }
 
-/** The last request and the agent's last words. A request without a completed answer is in progress. */
-function lastExchange(digests: readonly Digest[], messages: readonly ReadMessage[]): SummaryItem[] {
-  const place = digests.findLastIndex((digest) => digest.role === "user" && hasMatter(digest));
-  const asked = digests[place];
-  const answer = digests.slice(place + 1).findLast(({ role }) => role === "assistant");
+/** The last messages, with the last request. A request without a completed answer is in progress. */
+function lastWords(digests: readonly Digest[], messages: readonly ReadMessage[], quotes: number): SummaryItem[] {
+  const telling = digests.filter(hasMatter);
+  const asked = telling.findLast(({ role }) => role === "user");
+  const answer = digests.slice(asked === undefined ? 0 : digests.indexOf(asked) + 1).at(-1);
   const ending = answer === undefined ? "none" : answer.isCut === true || answer.isOpen === true ? "cut" : undefined;
-  const lines: SummaryItem[] = [];
-  if (asked !== undefined) {
-    const line = lineOf(asked, messages);
-    lines.push({ kind: ending === undefined ? "topic" : "in-progress", ...line });
-    if (ending !== undefined) lines.push({ ...line, kind: "request", text: UNANSWERED[ending] });
-  }
-  if (answer !== undefined && hasMatter(answer)) lines.push({ kind: "topic", ...lineOf(answer, messages) });
-  return lines;
+  const quoted = new Set([...(asked === undefined ? [] : [asked]), ...telling.slice(-quotes)]);
+  return digests
+    .filter((digest) => quoted.has(digest))
+    .flatMap((digest): SummaryItem[] => {
+      const line = lineOf(digest, messages);
+      if (digest !== asked || ending === undefined) return [{ kind: "topic", ...line }];
+      return [
+        { kind: "in-progress", ...line },
+        { ...line, kind: "request", text: UNANSWERED[ending] },
+      ];
+    });
 }
 
 /** More than a greeting. */

@@ -13,6 +13,10 @@ import { readUnjudged } from "../../handoff/unjudged.ts";
 import type { KeptHandoff } from "../../store/store.ts";
 import { type StartPlace, isCurrent } from "./start-place.ts";
 
+const QUOTES = 2;
+/** In a process that goes on, the person expects the session to know what was just said. */
+const QUOTES_AT_ONCE = 8;
+
 /** The sessions of the repo that have something to tell. */
 export async function readBehind(place: StartPlace): Promise<ReadyOffer[]> {
   const kept = await place.readKept();
@@ -44,7 +48,7 @@ function statesHere({ repos, repo }: StartPlace, kept: readonly KeptHandoff[]): 
 
 /** Undefined: nothing new. `known` is any state of the repo. */
 async function readEnd(
-  { agentId, config, repo, isNew }: StartPlace,
+  { agentId, config, repo, isNew, isAtOnce }: StartPlace,
   { sessionId, transcriptPath: path, cwd }: NativeTarget,
   kept: readonly KeptHandoff[],
   known: SessionState | undefined,
@@ -54,5 +58,6 @@ async function readEnd(
   const project = known?.project ?? projectOfFolder(repo);
   const reason = isNew ? "found" : "compaction";
   const own = kept.find(({ key }) => key === sessionKey)?.state;
-  return await readUnjudged({ agentId, config, sessionKey, sessionId, path, cwd, project, reason }, own);
+  const quotes = isAtOnce ? QUOTES_AT_ONCE : QUOTES;
+  return await readUnjudged({ agentId, config, sessionKey, sessionId, path, cwd, project, reason, quotes }, own);
 }
