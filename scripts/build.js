@@ -30,6 +30,14 @@ const PROGRAMS = {
 const THREADS = { "scan-thread": "claude/index/scan-thread.js", "read-thread": "memory/read-thread.js" };
 // Also bundled alone: Claude Code waits for its hooks.
 const HOOK = "cli/commands/hook.js";
+const HOOK_CHUNKS = [
+  { name: "hook-base", test: /\/dist\/base\/(?:builtin|errors|json-record|package|text|redact(?:\/\w+)?)\.js$/ },
+  { name: "hook-render", test: /\/dist\/handoff\/(?:choose-lines|memory-files|render)\.js$/ },
+  {
+    name: "hook-behind",
+    test: /\/dist\/(?:compose\/agent|handoff\/(?:digest|matter|project|unjudged|judge\/\w+|patterns\/\w+|work-facts|read\/[\w-]+)|hooks\/claude-code\/read-behind|project\/[\w-]+)\.js$/,
+  },
+];
 
 const JOINED =
   /^(?:@modelcontextprotocol\/sdk|zod|zod-to-json-schema|ajv|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse)(?:\/|$)/;
@@ -42,11 +50,11 @@ const TOGETHER = [
   },
   {
     name: "core",
-    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:output|context)\.js$/,
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|json-places|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:output|context)\.js$/,
   },
   {
     name: "sessions",
-    test: /\/dist\/(?:store\/(?:change-feed|create-store|operations|pending|queues|rows|session-entry|store-errors|store-rules|sqlite\/(?!sqlite-thread)[a-z-]+)|transcript\/(?:messages|migrations|paths|reader|scan)|session\/(?:agent-handle|find-session|title)|base\/sqlite|cli\/commands\/sessions-list)\.js$/,
+    test: /\/dist\/(?:store\/(?:change-feed|create-store|gate|operations|pending|queues|rows|session-entry|store-errors|store-repair|store-rules|sqlite\/(?!sqlite-thread|thread-client)[a-z-]+)|transcript\/(?:codec|entries|messages|migrations|paths|reader|scan)|session\/(?:agent-handle|find-session|title)|base\/sqlite|cli\/commands\/sessions-list)\.js$/,
   },
   {
     name: "native-sessions",
@@ -63,7 +71,10 @@ await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) =
   codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
 });
 for (const [name, file] of Object.entries(THREADS)) await joinFiles({ [name]: `${root}dist/${file}` }, {});
-await joinFiles({ hook: `${root}dist/${HOOK}` }, {});
+await joinFiles(
+  { hook: `${root}dist/${HOOK}` },
+  { codeSplitting: { includeDependenciesRecursively: false, groups: HOOK_CHUNKS } },
+);
 
 async function joinFiles(input, output) {
   const bundle = await rolldown({

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nothingCarried, takeMessage } from "../src/handoff/digest.ts";
+import { scoreMessage } from "../src/handoff/patterns/detect-patterns.ts";
 import type { Section } from "../src/handoff/judge/score.ts";
 import { readNative } from "../src/handoff/read/read-native.ts";
 import { readSession } from "../src/handoff/read/read-session.ts";
@@ -116,7 +117,7 @@ export async function digestConversation(conversation: Conversation, folder: str
   const reading = kind === "native" ? await readNative(path, { offset: 0 }) : await readSession(path, { offset: 0 });
   const carried = nothingCarried();
   for (const [index, message] of (reading?.messages ?? []).entries()) {
-    takeMessage(carried, message, { index: index + 1, project: PROJECT });
+    takeMessage(carried, message, { index: index + 1, project: PROJECT }, scoreMessage);
   }
   return carried;
 }

@@ -4,6 +4,7 @@
 import type * as childProcess from "node:child_process";
 import type * as crypto from "node:crypto";
 import type * as util from "node:util";
+import type * as zlib from "node:zlib";
 
 export function nodeCrypto(): typeof crypto {
   return process.getBuiltinModule("node:crypto");
@@ -15,4 +16,8 @@ export function nodeChildProcess(): typeof childProcess {
 
 export function nodeUtil(): typeof util {
   return process.getBuiltinModule("node:util");
+}
+
+export function nodeZlib(): typeof zlib {
+  return process.getBuiltinModule("node:zlib");
 }

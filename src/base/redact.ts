@@ -6,6 +6,7 @@ import { redactColumns } from "./redact/columns.ts";
 import { REDACTED, SECRET_FIELD, applyRules } from "./redact/rules.ts";
 
 export function redactText(text: string): string {
+  if (text === "") return text;
   const redacted = redactVisible(text);
   const plain = inPlainLetters(redacted);
   if (plain === redacted) return redacted;

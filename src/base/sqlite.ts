@@ -146,14 +146,13 @@ export function migrateSchema(
  * process opens the file, SQLite fails at once here instead of waiting, so this retries.
  */
 export function useWriteAheadLog(connection: DatabaseSync, path: string): void {
-  const deadline = performance.now() + BUSY_TIMEOUT_MS;
-  for (;;) {
+  for (let waitedMs = 0; ; waitedMs += WAL_RETRY_MS) {
     try {
       if (connection.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal") return;
       if (connection.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"] === "wal") return;
       throw noWriteAheadLog(path);
     } catch (error) {
-      if (sqliteErrorCode(error) !== BUSY_CODE || performance.now() > deadline) throw error;
+      if (sqliteErrorCode(error) !== BUSY_CODE || waitedMs >= BUSY_TIMEOUT_MS) throw error;
       Atomics.wait(NEVER_NOTIFIED, 0, 0, WAL_RETRY_MS);
     }
   }

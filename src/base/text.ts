@@ -89,7 +89,7 @@ export function indentLines(text: string): string {
 
 /** Changes visibly everything that looks like Holdfast's own structure. */
 export function disarmStructure(text: string): string {
-  const { systemLine, bracketLine, contextMark, handoffMark } = UNSEEN.test(text) ? spreadStructure() : structure();
+  const { systemLine, bracketLine, contextMark, handoffMark } = UNSEEN().test(text) ? spreadStructure() : structure();
   return text
     .replace(OTHER_LINE_BREAKS, "\n")
     .replace(systemLine, "$1 (untrusted):")
@@ -103,7 +103,7 @@ export const OTHER_LINE_BREAKS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 
 /** Invisible characters. A reader does not notice them between letters. */
 const UNSEEN_CHARACTERS = String.raw`\p{Cf}\p{Default_Ignorable_Code_Point}`;
-const UNSEEN = new RegExp(`[${UNSEEN_CHARACTERS}]`, "v");
+const UNSEEN = lazily(() => new RegExp(`[${UNSEEN_CHARACTERS}]`, "v"));
 
 const structure = lazily(() => expressionsFor(""));
 /** Only for text with invisible characters, which is rare: compiling this takes many milliseconds. */
@@ -134,7 +134,7 @@ function loosely(words: string, unseen: string): string {
   return patterns.join(String.raw`[\s${unseen}]+`);
 }
 
-function lazily<T>(make: () => T): () => T {
+export function lazily<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }

@@ -2,6 +2,7 @@
  * Opens one agent and its store. The folder `compose` is the only place that builds concrete parts; all other
  * code gets them as arguments. Implementations are loaded when they are used, so that commands start fast.
  */
+import { existsSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
@@ -138,8 +139,7 @@ async function openStore(
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
   if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
-  if (options.create === false && !(await fileExists(path))) throw await noStore(options, agentId, path);
-  await ensurePrivateFolder(dirname(path));
+  if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);
   const common = {
     path,
     agentId,
@@ -151,6 +151,7 @@ async function openStore(
 
   if (kind === "json") {
     const { createJsonStore } = await import("../store/json/json-store.ts");
+    await ensurePrivateFolder(dirname(path));
     return await createJsonStore(common);
   }
   const { createSqliteStore } = await import("../store/sqlite/sqlite-store.ts");

@@ -3,7 +3,8 @@
  * loading json5 and zod takes about as long as the rest of a command. A cached layer counts only for the same
  * text and the same version of Holdfast. Cache failures are ignored.
  */
-import { readFile, stat, mkdir, rename, unlink, writeFile } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
+import { mkdir, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
@@ -15,13 +16,13 @@ import type { ConfigLayer, FileKind } from "./schema.ts";
 /** More than anybody writes by hand. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Undefined: there is no file. */
-export async function readConfigText(path: string): Promise<string | undefined> {
+/** Undefined: there is no file. Not asynchronous, because a short command would start threads only for this. */
+export function readConfigText(path: string): string | undefined {
   try {
-    const found = await stat(path);
+    const found = statSync(path);
     if (!found.isFile()) throw unusable(path, "is not a regular file");
     if (found.size > MAX_CONFIG_BYTES) throw unusable(path, `is larger than ${MAX_CONFIG_BYTES} bytes (${found.size})`);
-    const text = decodeUtf8(await readFile(path));
+    const text = decodeUtf8(readFileSync(path));
     if (text === undefined) throw unusable(path, "is not UTF-8 text");
     refuseBlank(path, text);
     return text;
@@ -58,9 +59,9 @@ interface ConfigFileContent {
   text: string;
 }
 
-export async function readCachedLayer(home: string, file: ConfigFileContent): Promise<ConfigLayer | undefined> {
+export function readCachedLayer(home: string, file: ConfigFileContent): ConfigLayer | undefined {
   try {
-    const cached = JSON.parse(await readFile(cachePath(home, file), "utf8")) as Partial<CachedLayer> | null;
+    const cached = JSON.parse(readFileSync(cachePath(home, file), "utf8")) as Partial<CachedLayer> | null;
     const isUsable = cached?.fingerprint === fingerprint(file) && typeof cached.layer === "object";
     return isUsable ? (cached.layer ?? undefined) : undefined;
   } catch {

@@ -82,7 +82,7 @@ async function changeFile(file: string, change: (config: unknown) => unknown): P
   const target = await followLink(file);
   await ensurePrivateFolder(dirname(target));
   return await withFileLock(`${target}.lock`, {}, async () => {
-    const before = await readConfigText(target);
+    const before = readConfigText(target);
     const after = await planChange(target, before, change);
     if (after === undefined) return false;
     await writeFileDurable(target, after);

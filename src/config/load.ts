@@ -52,10 +52,10 @@ async function readLayer(
   home: string,
   problems: ConfigProblem[],
 ): Promise<FoundLayer | undefined> {
-  const text = await readConfigText(file.path);
+  const text = readConfigText(file.path);
   if (text === undefined) return undefined;
   const content = { ...file, text };
-  const cached = await readCachedLayer(home, content);
+  const cached = readCachedLayer(home, content);
   if (cached !== undefined) return { ...file, layer: cached };
   const { checkConfigText } = await import("./config-text.ts");
   const checked = checkConfigText(text, file.kind);

@@ -7,8 +7,9 @@ import { redactText } from "../base/redact.ts";
 import { hasCue } from "./judge/cues.ts";
 import { matterOf } from "./matter.ts";
 import { excerpt } from "./patterns/content.ts";
-import { type ScoredSentence, scoreMessage } from "./patterns/detect-patterns.ts";
+import type { ScoredSentence } from "./patterns/detect-patterns.ts";
 import { PATTERN_TYPES } from "./patterns/note.ts";
+import type { Sentence } from "./patterns/sentences.ts";
 import type { CarriedState, Digest, ReadMessage, Run, Said, TodoChange, TodoItem, ToolResult } from "./state.ts";
 
 const MAX_SENTENCES = 8;
@@ -33,17 +34,34 @@ export function nothingCarried(): CarriedState {
   return { counts: { user: 0, assistant: 0, tools: 0 }, digests: [], inherited: [], open: [] };
 }
 
+/** A sentence of a message. Secrets are removed, unless nobody stores or shows the digest. */
+export interface Heard extends Pick<ScoredSentence, "scores"> {
+  sentence: Pick<Sentence, "text" | "isQuestion" | "isItem" | "checked">;
+}
+
+type Hear<One extends Heard> = (message: Pick<ReadMessage, "text"> & Pick<Digest, "role">) => One[];
+
 /** Adds one message, in place. Returns its sentences for notes; none for tools, echoes and cut turns. */
-export function takeMessage(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
+export function takeMessage<One extends Heard>(
+  carried: CarriedState,
+  message: ReadMessage,
+  place: MessagePlace,
+  hear: Hear<One>,
+): One[] {
   takeTodos(carried, message, place.project);
-  if (message.role === "user") return takePerson(carried, message, place);
-  if (message.role === "assistant") return takeAgent(carried, message, place);
+  if (message.role === "user") return takePerson(carried, message, place, hear);
+  if (message.role === "assistant") return takeAgent(carried, message, place, hear);
   takeResults(carried, message);
   return [];
 }
 
-function takePerson(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
-  const scored = scoreMessage({ role: "user", text: message.text });
+function takePerson<One extends Heard>(
+  carried: CarriedState,
+  message: ReadMessage,
+  place: MessagePlace,
+  hear: Hear<One>,
+): One[] {
+  const scored = hear({ role: "user", text: message.text });
   const digest: Digest = { ...blank(message, place), ...saidIn(scored) };
   carried.digests.push(digest);
   if (digest.said.some(({ text }) => text.length < SHORT && hasCue(text, "goesOn"))) carried.goesOn = true;
@@ -53,10 +71,15 @@ function takePerson(carried: CarriedState, message: ReadMessage, place: MessageP
 }
 
 /** The agent's messages until the next one of a person are one turn; its last text counts. */
-function takeAgent(carried: CarriedState, message: ReadMessage, place: MessagePlace): ScoredSentence[] {
+function takeAgent<One extends Heard>(
+  carried: CarriedState,
+  message: ReadMessage,
+  place: MessagePlace,
+  hear: Hear<One>,
+): One[] {
   const turn = turnOf(carried, message, place);
   const isSaid = message.text.trim() !== "" && message.isEcho !== true;
-  const scored = isSaid ? scoreMessage({ role: "assistant", text: message.text }) : [];
+  const scored = isSaid ? hear({ role: "assistant", text: message.text }) : [];
   if (isSaid) Object.assign(turn, { entryId: message.entryId, timestamp: message.timestamp }, saidIn(scored));
   const reports = scored.filter(({ scores }) => (scores[DONE] ?? -1) > 1);
   if (reports.some(({ sentence }) => matterOf(sentence.text).size >= 2)) carried.isAbout = true;
@@ -106,7 +129,7 @@ function blank(
 
 type Spoken = Pick<Digest, "said" | "sentences">;
 
-function saidIn(scored: readonly ScoredSentence[]): Spoken {
+function saidIn(scored: readonly Heard[]): Spoken {
   const all = scored.map(toSaid);
   return { said: mostTelling(all, MAX_SENTENCES), sentences: all.length };
 }
@@ -120,8 +143,7 @@ const COLUMNS = [
   PATTERN_TYPES.indexOf("task_created"),
 ];
 
-function toSaid({ sentence, scores }: ScoredSentence, at: number): Said {
-  // The scorer has removed secrets.
+function toSaid({ sentence, scores }: Heard, at: number): Said {
   const said: Said = { text: excerpt(sentence.text), at };
   if (sentence.isQuestion) said.isQuestion = true;
   if (sentence.isItem) said.isItem = true;

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { isEchoStep, nothingCarried, takeMessage } from "./digest.ts";
 import { isLine, summaryOf } from "./items.ts";
 import { judge } from "./judge/judge.ts";
-import { notesOf, type ScoredSentence } from "./patterns/detect-patterns.ts";
+import { notesOf, scoreMessage, type ScoredSentence } from "./patterns/detect-patterns.ts";
 import { resolveBlockers } from "./patterns/resolve-blockers.ts";
 import { isActiveProject } from "./project.ts";
 import type { CarriedState, ReadMessage, SessionMode, SessionState, StateNote, SummaryItem } from "./state.ts";
@@ -46,7 +46,7 @@ export function createExtraction(previous: Readonly<ExtractState> | undefined, p
     count(carried, message);
     const place = { index, project: message.project ?? project };
     if (!isActiveProject(place.project)) return;
-    const scored = takeMessage(carried, message, place);
+    const scored = takeMessage(carried, message, place, scoreMessage);
     if (message.isEcho === true) notes = notes.filter(({ content }) => !isEchoStep(content));
     notes = addNotes(notes, noteMessage(message, scored, place));
   };
@@ -123,6 +123,7 @@ function noteMessage(
 
 /** Adds new notes in their order; known ones are skipped. */
 function addNotes(notes: StateNote[], found: readonly StateNote[]): StateNote[] {
+  if (found.length === 0) return notes;
   const known = new Set(notes.map(({ id }) => id));
   const added = found.filter(({ id }) => !known.has(id) && known.add(id));
   if (added.length === 0) return notes;

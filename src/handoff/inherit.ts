@@ -6,7 +6,7 @@ import { nothingCarried } from "./digest.ts";
 import type { ExtractState } from "./extract.ts";
 import { earlierWindow } from "./items.ts";
 import { judge } from "./judge/judge.ts";
-import { isExpired, isSubstantial, isTellable } from "./kept-state.ts";
+import { isExpired, isTellable } from "./kept-state.ts";
 import type { CarriedState, InheritedLine, SessionState, SummaryKind } from "./state.ts";
 
 export interface Inheritance {
@@ -63,24 +63,4 @@ export function stillEarlier(
   const entries = new Set(inherited.map(({ entryId }) => entryId));
   const left = Object.entries(earlier ?? {}).filter(([entryId]) => entries.has(entryId));
   return left.length === 0 ? undefined : Object.fromEntries(left);
-}
-
-/** Has something to continue that is not only inherited. */
-export function isSubstantialItself(state: SessionState): boolean {
-  const { goesOn, isAbout, open } = state.carried;
-  if (goesOn === true) return isSubstantial(state);
-  // Greetings and "where were we?" add nothing, whatever the agent answers.
-  if (isAbout !== true) return false;
-  if (hasFinished(state)) return isSubstantial(state);
-  const own = state.items.filter(({ sessionId }) => sessionId === undefined);
-  const others = open.filter((project) => project !== state.project);
-  return isSubstantial({ items: own, carried: { ...state.carried, open: others } });
-}
-
-/** An inherited line of the project is gone. */
-function hasFinished({ carried, items, project }: SessionState): boolean {
-  return carried.inherited.some((line) => {
-    if (line.project !== project) return false;
-    return !items.some(({ kind, entryId }) => kind === line.kind && entryId === line.entryId);
-  });
 }

@@ -4,6 +4,7 @@
  */
 import { nodeCrypto } from "../base/builtin.ts";
 import { isRecord } from "../base/json-record.ts";
+import type { HandoffConfig } from "../config/config.ts";
 import { isLine } from "./items.ts";
 import { STATE_VERSION, type SessionState } from "./state.ts";
 
@@ -31,6 +32,26 @@ export function isSubstantial({ items, carried }: Pick<SessionState, "items" | "
   return carried.open.length > 0 || items.some(isLine);
 }
 
+/** Has something to continue that is not only inherited. */
+export function isSubstantialItself(state: SessionState): boolean {
+  const { goesOn, isAbout, open } = state.carried;
+  if (goesOn === true) return isSubstantial(state);
+  // Greetings and "where were we?" add nothing, whatever the agent answers.
+  if (isAbout !== true) return false;
+  if (hasFinished(state)) return isSubstantial(state);
+  const own = state.items.filter(({ sessionId }) => sessionId === undefined);
+  const others = open.filter((project) => project !== state.project);
+  return isSubstantial({ items: own, carried: { ...state.carried, open: others } });
+}
+
+/** An inherited line of the project is gone. */
+function hasFinished({ carried, items, project }: SessionState): boolean {
+  return carried.inherited.some((line) => {
+    if (line.project !== project) return false;
+    return !items.some(({ kind, entryId }) => kind === line.kind && entryId === line.entryId);
+  });
+}
+
 /** Substantial and not cleared. */
 export function isTellable(state: Pick<SessionState, "items" | "carried" | "resumeAvailable">): boolean {
   return state.resumeAvailable && isSubstantial(state);
@@ -43,6 +64,14 @@ export function isOpenHandoff(state: SessionState, now: number): boolean {
 
 export function isExpired(state: Pick<SessionState, "expiresAt">, now: number): boolean {
   return !(now <= Date.parse(state.expiresAt));
+}
+
+/** When a state expires whose last message came then. */
+export function expiryOf(lastMessageAt: string, now: number, { expiresHours }: HandoffConfig): string {
+  const last = Date.parse(lastMessageAt);
+  // A message from the future, after the clock was set back, must not postpone the expiry.
+  const from = Number.isNaN(last) ? now : Math.min(last, now);
+  return new Date(from + expiresHours * 3_600_000).toISOString();
 }
 
 const RECENTLY_MS = 5 * 60_000;

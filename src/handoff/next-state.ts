@@ -4,26 +4,30 @@
  */
 import { setImmediate as nextTick } from "node:timers/promises";
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
-import { redactText } from "../base/redact.ts";
-import { printableLine } from "../base/text.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { findDamage } from "../transcript/damage.ts";
 import type { CaptureSource } from "./capture-source.ts";
 import { type ExtractState, createExtraction, extract } from "./extract.ts";
-import { type Inheritance, inherit, isSubstantialItself, stillEarlier } from "./inherit.ts";
-import { summaryOf, withModelItems, withWindows } from "./items.ts";
-import { clearedAtOf, isSubstantial, isTellable, readState, sealState } from "./kept-state.ts";
+import { type Inheritance, inherit, stillEarlier } from "./inherit.ts";
+import { summaryOf, withBranch, withModelItems, withWindows } from "./items.ts";
+import {
+  clearedAtOf,
+  expiryOf,
+  isSubstantial,
+  isSubstantialItself,
+  isTellable,
+  readState,
+  sealState,
+} from "./kept-state.ts";
 import { readNative } from "./read/read-native.ts";
 import { readSession } from "./read/read-session.ts";
 import { type ReadTranscript, transcriptFits } from "./read/read-transcript.ts";
-import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState, type SummaryItem } from "./state.ts";
+import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState } from "./state.ts";
 
 export interface StateParts {
   agent: Pick<AgentHandle, "agentId" | "clock" | "logger">;
   config: HandoffConfig;
-  /** Limits for a caller with little time: new bytes, and messages with text in them. Default: none. */
-  limits?: { bytes: number; messages: number } | undefined;
   /** The state of another session that was offered to this one. Optional. */
   toldTo?: ((source: CaptureSource) => Promise<SessionState | undefined>) | undefined;
 }
@@ -69,12 +73,12 @@ export async function readFurther(
   const match = await matchKept(parts, source, kept, before);
   // The stored state knows more than a damaged transcript.
   if (match === "damaged") return undefined;
-  const { base, reading } = await readFrom(match === "other" ? undefined : before, match === "rebuilt", source, parts);
+  const { base, reading } = await readFrom(match === "other" ? undefined : before, match === "rebuilt", source);
   if (reading === undefined) return undefined;
 
   const clearedAt = clearedAtOf(kept);
   const since = base === undefined ? clearedAt : match === "rebuilt" ? base.lastMessageAt : undefined;
-  const messages = lastSaid(reading.messages.filter(isAfter(since)), parts.limits?.messages);
+  const messages = reading.messages.filter(isAfter(since));
   const isNews = messages.length > 0 || base === undefined;
   if (!isNews && base.project === project && (base.reason === reason || reason === "found")) return undefined;
   await nextTick();
@@ -98,7 +102,7 @@ export async function readFurther(
     previousSessionId: source.sessionId,
     createdAt: base?.createdAt ?? new Date(now).toISOString(),
     updatedAt: new Date(now).toISOString(),
-    expiresAt: expiry(lastMessageAt, now, config),
+    expiresAt: expiryOf(lastMessageAt, now, config),
     reason: reason === "found" && !isNews ? base.reason : reason,
     project,
     cwd: source.cwd,
@@ -180,45 +184,26 @@ async function readFrom(
   base: SessionState | undefined,
   isRebuilt: boolean,
   source: CaptureSource,
-  { limits }: StateParts,
 ): Promise<{ base: SessionState | undefined; reading: ReadTranscript | undefined }> {
   const offset = base === undefined || isRebuilt ? 0 : base.transcript.offset;
-  const reading = await readMessages(source, offset, limits?.bytes);
+  const reading = await readMessages(source, offset);
   // The transcript was cut after the comparison, so the base describes another text.
   if (reading !== undefined && reading.start < offset) {
-    return { base: undefined, reading: await readMessages(source, 0, limits?.bytes) };
+    return { base: undefined, reading: await readMessages(source, 0) };
   }
   return { base, reading };
 }
 
 /** Undefined if there is no transcript. */
-async function readMessages(
-  { kind, path }: CaptureSource,
-  offset: number,
-  maxBytes?: number,
-): Promise<ReadTranscript | undefined> {
-  if (kind === "native") return await readNative(path, { offset }, { maxBytes });
+async function readMessages({ kind, path }: CaptureSource, offset: number): Promise<ReadTranscript | undefined> {
+  if (kind === "native") return await readNative(path, { offset });
   try {
-    return await readSession(path, { offset }, { maxBytes });
+    return await readSession(path, { offset });
   } catch (error) {
     const isMissing = error instanceof HoldfastError ? error.kind === "not-found" : systemErrorCode(error) === "ENOENT";
     if (isMissing) return undefined;
     throw error;
   }
-}
-
-/** The last messages with text, and the person's message before them, because an answer needs its question. */
-function lastSaid(messages: readonly ReadMessage[], most: number | undefined): readonly ReadMessage[] {
-  if (most === undefined) return messages;
-  const said = messages.flatMap(({ text }, index) => (text === "" ? [] : [index]));
-  const start = said.at(-most) ?? 0;
-  const last = messages.slice(start);
-  const asked = last.some(isPerson) ? undefined : messages.slice(0, start).findLast(isPerson);
-  return asked === undefined ? last : [asked, ...last];
-}
-
-function isPerson({ role, text }: ReadMessage): boolean {
-  return role === "user" && text !== "";
 }
 
 /** Messages without a pause for other work: a few milliseconds. */
@@ -235,22 +220,4 @@ async function extractInPieces(
     extraction.take(messages.slice(start, start + PIECE));
   }
   return extraction.state();
-}
-
-const WORK_KINDS: ReadonlySet<string> = new Set(["edited", "commit", "failure", "todo"]);
-
-/** Adds the branch as a fact. */
-function withBranch({ items, carried, lastMessageAt }: ExtractState, branch: string | undefined): SummaryItem[] {
-  const last = carried.digests.at(-1);
-  const isWork = items.some(({ kind }) => WORK_KINDS.has(kind));
-  if (branch === undefined || branch === "HEAD" || last === undefined || !isWork) return items;
-  const text = printableLine(redactText(branch), 120);
-  return [...items, { kind: "branch", text, entryId: last.entryId, timestamp: lastMessageAt }];
-}
-
-function expiry(lastMessageAt: string, now: number, { expiresHours }: HandoffConfig): string {
-  const last = Date.parse(lastMessageAt);
-  // A message from the future, after the clock was set back, must not postpone the expiry.
-  const from = Number.isNaN(last) ? now : Math.min(last, now);
-  return new Date(from + expiresHours * 3_600_000).toISOString();
 }

@@ -19,6 +19,8 @@ export interface LeftSession {
 /** Without `text`: the session was captured and has nothing to hand over. The state has no notes. */
 export interface ReadyOffer extends LeftSession {
   text?: ReadyText | undefined;
+  /** Its last sentences were not judged yet. Such an offer is never written. */
+  isUnjudged?: boolean | undefined;
 }
 
 export interface ReadyText {

@@ -52,7 +52,7 @@ export interface SettingsOptions {
 /** Undefined if there is no `openclaw.json`. */
 export async function readOpenClawConfig(from: string): Promise<JsonRecord | undefined> {
   const path = join(from, "openclaw.json");
-  const text = await readConfigText(path);
+  const text = readConfigText(path);
   if (text === undefined) return undefined;
   const { parseConfigText } = await import("../config/config-text.ts");
   const parsed = parseConfigText(text);

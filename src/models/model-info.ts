@@ -43,11 +43,22 @@ export function resolveContextWindow(model: string | undefined, models: Models =
   const name = model === undefined ? "" : fullName(model, models);
   const configured = Object.hasOwn(models, name) ? models[name]?.contextWindow : undefined;
   if (configured !== undefined) return { tokens: configured, source: "config" as const };
-  const known = modelData().contextWindows.find(([pattern]) => new RegExp(pattern, "i").test(name))?.[1];
+  const known = listedWindow(name);
   return {
     tokens: known ?? ASSUMED_WINDOW,
     source: known === undefined ? ("assumed" as const) : ("built-in" as const),
   };
+}
+
+/** Every turn asks for it. */
+const knownWindows = new Map<string, number | undefined>();
+
+function listedWindow(name: string): number | undefined {
+  if (!knownWindows.has(name)) {
+    const row = modelData().contextWindows.find(([pattern]) => new RegExp(pattern, "i").test(name));
+    knownWindows.set(name, row?.[1]);
+  }
+  return knownWindows.get(name);
 }
 
 function fullName(model: string, models: Models): string {

@@ -2,10 +2,10 @@
  * Everything that all stores do the same: which keys they accept, how arguments are checked and packed, how values are
  * read, changed and written again. A store implementation provides a `StoreContext`: its rows and how to write them.
  */
+import { existsSync } from "node:fs";
 import { lazy } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { faultPoint } from "../base/faults.ts";
-import { fileExists } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
 import { currentProcess, processState } from "../base/processes.ts";
@@ -81,7 +81,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
   const gate = createGate(path, { agentId, mainKey });
   const parts: Parts = { ...context, gate, clock, ids };
   const queues = createPendingQueues(parts);
-  if (pendingFile !== undefined && (await fileExists(pendingFile))) {
+  if (pendingFile !== undefined && existsSync(pendingFile)) {
     const { takeOverPendingFile } = await import("./pending-file.ts");
     await takeOverPendingFile(pendingFile, queues, logger);
   }

@@ -3,7 +3,7 @@
  * the last newline are ignored, because a writer may be busy with them. Holds one line in memory, and a few bytes per
  * entry to recognize repeated ids.
  */
-import { crc32 } from "node:zlib";
+import { nodeZlib } from "../base/builtin.ts";
 import { undefinedOn } from "../base/errors.ts";
 import { type TranscriptEntry, type TranscriptHeader, TRANSCRIPT_VERSION } from "./entries.ts";
 import { isFlushEntry, saidText } from "./messages.ts";
@@ -101,6 +101,7 @@ function acceptHeader(report: ReadReport, header: TranscriptHeader, note: Note):
  */
 function createTreeCheck(): (scanned: ScannedLine, note: Note) => boolean {
   const seen = new Map<string | number, number>();
+  const { crc32 } = nodeZlib();
   return ({ line, located }, note) => {
     if (located === undefined) return false;
     const { id, parentId } = located.entry;

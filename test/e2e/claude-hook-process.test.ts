@@ -62,18 +62,20 @@ describe("holdfast hook", () => {
     expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout).toBe("");
   });
 
-  it("gives the last messages if nothing was captured, and the next session the full hand-off", async () => {
+  it("gives facts and the last exchange if nothing was captured, and the next session the full hand-off", async () => {
     const said = Array.from({ length: 30 }, (_, number) => lineOf("assistant", `I looked at module ${number}.`));
     const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
     const lines = [...said, lineOf("assistant", last)].map((line) => `${JSON.stringify(line)}\n`);
     await appendFile(transcript, lines.join(""));
     const first = (await hook("SessionStart", starting())).stdout;
     expect(first).toContain(last.slice(0, -1));
+    expect(first).toContain("Decisions and blockers are still being read");
     await settled();
     expect(kept()).toMatchObject([{ previousSessionId: OLD, lastMessageIndex: said.length + 3 }]);
     const second = (await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout;
     expect(second).toContain(last.slice(0, -1));
     expect(second).toContain(BLOCKED.slice(0, -1));
+    expect(second).not.toContain("still being read");
     await settled();
     expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("d") })).stdout).toBe("");
   });

@@ -2,6 +2,7 @@
  * `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages; and
  * `sessions show`: one session with its windows and its lease.
  */
+import { existsSync } from "node:fs";
 import { inParallel } from "../../base/async.ts";
 import { resolveHome } from "../../config/layout.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
@@ -204,6 +205,8 @@ function describeValue(field: string, value: unknown): string {
 /** Title and last message, from the two ends of the transcript. Empty if there are no messages. */
 async function describeSession(entry: SessionEntry, sessionsFolder: string): Promise<{ title: string; last: string }> {
   const path = transcriptPath({ sessionsFolder }, entry);
+  // A session without messages has no transcript.
+  if (!existsSync(path)) return { title: redactText(titleOf(entry, undefined)), last: "" };
   try {
     const [first, last] = await Promise.all([
       entry.label === undefined ? firstUserText(path) : undefined,

@@ -4,6 +4,7 @@
  */
 import { type Matter, matterOf } from "../matter.ts";
 import type { Digest, Run, Said } from "../state.ts";
+import { openFailure } from "../work-facts.ts";
 import { hasCue, isRequest, startsWithCue } from "./cues.ts";
 
 /** A line of a hand-off before it has a kind. */
@@ -54,7 +55,7 @@ export interface Conversation {
 
 export function readConversation(digests: readonly Digest[]): Conversation {
   const turns = digests.map(readTurn);
-  const failure = openFailure(turns);
+  const failure = failureIn(turns);
   const isSolo = turns.every((turn) => turn.digest.role === "user" || saysNothing(turn));
   const before = ({ place }: Turn): Turn | undefined => turns[place - 1];
   const after = ({ place }: Turn): Turn | undefined => turns[place + 1];
@@ -141,27 +142,8 @@ function saysNothing({ digest, spoken, asks }: Turn): boolean {
   return words <= SAYS_NOTHING && digest.runs === undefined && digest.edits === undefined;
 }
 
-/** Programs that only look: that they find nothing is no failure. */
-const LOOKS =
-  /^(?:grep|rg|ls|cat|find|which|diff|head|tail|test|stat|ps|pgrep|echo|pwd|wc|file|type|command|git (?:diff|log|status|show|grep|branch))\b/;
-
-function openFailure(turns: readonly Turn[]): Conversation["failure"] {
-  const passed = new Set<string>();
-  for (const turn of turns.toReversed()) {
-    for (const run of (turn.digest.runs ?? []).toReversed()) {
-      const name = programOf(run.command);
-      if (LOOKS.test(name)) continue;
-      if (!run.failed) passed.add(name).add(name.split(" ")[0] ?? name);
-      else if (!passed.has(name) && passed.size === 0) return { run, turn };
-    }
-  }
-  return undefined;
-}
-
-/** The program and what it is asked to do: `FOO=1 cd x && npm test -- --watch` → `npm test`. */
-function programOf(command: string): string {
-  const part = command.split(/\s*(?:&&|;|\|\|)\s*/).find((one) => !/^(?:cd|export|set|source)\b/.test(one));
-  const words = (part ?? command).replace(/^(?:\w+=\S*\s+)+/, "").split(/\s+/);
-  const sub = words[1] !== undefined && /^[a-z][\w:-]*$/i.test(words[1]) ? ` ${words[1]}` : "";
-  return `${words[0] ?? ""}${sub}`;
+function failureIn(turns: readonly Turn[]): Conversation["failure"] {
+  const found = openFailure(turns.map(({ digest }) => digest));
+  const turn = turns.find(({ digest }) => digest === found?.digest);
+  return found === undefined || turn === undefined ? undefined : { run: found.run, turn };
 }

@@ -1,6 +1,7 @@
 /** What is handed over without reading sentences, in any language, and what is never handed over. */
 import { describe, expect, test } from "vitest";
 import { nothingCarried, takeMessage } from "../digest.ts";
+import { scoreMessage } from "../patterns/detect-patterns.ts";
 import type { ReadMessage, SummaryItem, SummaryKind, TodoItem } from "../state.ts";
 import { callFacts, resultOf } from "../read/tool-facts.ts";
 import { judge } from "./judge.ts";
@@ -124,7 +125,7 @@ function lines(...messages: Omit<ReadMessage, "entryId" | "timestamp">[]): Summa
   const carried = nothingCarried();
   for (const [index, message] of messages.entries()) {
     const place = { entryId: `e${index}`, timestamp: new Date(index * 1000).toISOString() };
-    takeMessage(carried, { ...message, ...place }, { index, project: "p" });
+    takeMessage(carried, { ...message, ...place }, { index, project: "p" }, scoreMessage);
   }
   return judge(carried, { project: "p" });
 }

@@ -2,6 +2,7 @@
 import { overlap } from "../matter.ts";
 import { excerpt } from "../patterns/content.ts";
 import type { CarriedState, Digest } from "../state.ts";
+import { openTodos } from "../work-facts.ts";
 import type { Line, Outcome, Spoken, Turn } from "./conversation.ts";
 import { hasCue, isRequest } from "./cues.ts";
 import { type Section, sureness } from "./score.ts";
@@ -17,7 +18,7 @@ export function linesInProgress(work: Work, carried: CarriedState, project: stri
   const isCalledOff = situation.lastUser !== undefined && isCallOff(situation.lastUser);
   const isOpen = !isCalledOff && sureness(openSignals(situation, sentences), "user", weights.open) >= 0;
   const candidates = [
-    todoLines(carried, project),
+    openTodos(carried, project),
     openRequests(work, NO_ANSWER),
     isOpen ? openWork(work) : [],
     openRequests(work, FAILED_ANSWER),
@@ -148,13 +149,4 @@ export function openWorkSignals({ matter }: Spoken, signals: Signals, sentences:
     if (share > 0) found.set(`near-${section}`, share);
   }
   return found;
-}
-
-function todoLines({ todos }: CarriedState, project: string): Line[] {
-  if (todos === undefined || todos.project !== project) return [];
-  const { entryId, timestamp } = todos;
-  const open = todos.items.filter(({ text, status }) => text !== "" && status !== "completed");
-  const begun = open.filter(({ status }) => status === "in_progress");
-  const pending = open.filter(({ status }) => status !== "in_progress");
-  return [...begun, ...pending].slice(0, MOST_LINES).map(({ text }) => ({ text, entryId, timestamp }));
 }

@@ -2,8 +2,8 @@
  * Reading transcripts for a hand-off, Holdfast's own and Claude Code's: the result, its limits, and the hash that
  * shows whether a transcript is still the one that a state was made from.
  */
-import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
+import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { redactText } from "../../base/redact.ts";
 import { openNativeFile } from "../../claude/native/layout.ts";
@@ -85,7 +85,8 @@ export async function hashTranscript(handle: FileHandle, offset: number): Promis
   const newline = head.indexOf(NEWLINE);
   const tailStart = Math.max(0, offset - SAMPLE_BYTES);
   const tail = tailStart === 0 ? head : await readRange(handle, tailStart, offset);
-  return createHash("sha256")
+  return nodeCrypto()
+    .createHash("sha256")
     .update(newline === -1 ? head : head.subarray(0, newline + 1))
     .update(`\n${offset}\n`)
     .update(tail)

@@ -1,7 +1,7 @@
 /**
  * The hand-off for a starting Claude Code session. Usually it was rendered when it was captured, and only has to be
- * compared with the transcripts and the repo. Sessions that were not captured are read now (`read-behind.ts`), which
- * takes longer. Nothing is written here, so locks and full disks do not matter.
+ * compared with the transcripts and the repo. The ends of sessions that were not captured are read now
+ * (`read-behind.ts`). Nothing is written here, so locks and full disks do not matter.
  */
 import { isExpired, wasOffered } from "../../handoff/kept-state.ts";
 import { type NativeTarget, runningIds } from "../../handoff/native-sessions.ts";
@@ -81,7 +81,12 @@ function isDue(state: SessionState, { isNew }: StartPlace, { source }: HookInput
 }
 
 /** The rendered text, unless it has not been rendered or the repo says something about it. */
-async function textOf(place: StartPlace, { state, text }: ReadyOffer, isBehind: boolean, { cwd }: HookInput) {
+async function textOf(
+  place: StartPlace,
+  { state, text, isUnjudged }: ReadyOffer,
+  isBehind: boolean,
+  { cwd }: HookInput,
+): Promise<string> {
   const remarks = await remarksOn(place, state);
   const isSameWindow = !place.isNew;
   if (text !== undefined && remarks.size === 0) return isSameWindow ? text.same : isBehind ? text.behind : text.next;
@@ -90,7 +95,7 @@ async function textOf(place: StartPlace, { state, text }: ReadyOffer, isBehind: 
     import("../../handoff/memory-files.ts"),
   ]);
   const memoryFiles = await relatedMemoryFiles(cwd, state);
-  return renderOffer({ state, remarks, memoryFiles, isSameWindow, isBehind });
+  return renderOffer({ state, remarks, memoryFiles, isSameWindow, isBehind, isUnjudged });
 }
 
 async function remarksOn(place: StartPlace, state: SessionState): Promise<Remarks> {

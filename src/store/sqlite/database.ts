@@ -3,6 +3,7 @@
  * 0 bytes are empty databases. So before a file is created or filled, `openDatabase` looks for traces of a lost store:
  * a write-ahead log, transcripts, or a `sessions.json` with entries. If it finds one, it refuses with kind `corrupt`.
  */
+import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
@@ -34,7 +35,7 @@ export interface OpenDatabaseOptions {
 }
 
 export async function openDatabase({ path, writer, sessionsFolder }: OpenDatabaseOptions): Promise<SqliteDatabase> {
-  const size = await fileSize(path);
+  const size = sizeOf(path);
   if (size === undefined || size === 0) {
     await refuseIfLost(path, sessionsFolder, size);
     await ensurePrivateFolder(dirname(path));
@@ -44,10 +45,19 @@ export async function openDatabase({ path, writer, sessionsFolder }: OpenDatabas
   return connect(path, writer);
 }
 
+/** In bytes. Undefined if there is no such file. Not asynchronous: SQLite reads the file in this thread next. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size;
+  } catch (error) {
+    throw fileError(error, "look at", path);
+  }
+}
+
 async function refuseIfLost(path: string, sessionsFolder: string | undefined, size: number | undefined): Promise<void> {
   const trace = await traceOfStore(path, sessionsFolder);
   // Another process may have created and used the store since its size was read.
-  if (trace === undefined || (await fileSize(path)) !== size) return;
+  if (trace === undefined || sizeOf(path) !== size) return;
   throw new HoldfastError("corrupt", "store-lost", lossMessage(path, size, trace), {
     hint: "Run `holdfast doctor --fix` to rebuild the store from transcripts and sessions.json. Nothing was changed.",
     data: { path, trace },
