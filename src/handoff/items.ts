@@ -1,6 +1,4 @@
 /** The lines of a hand-off: their summary, the lines of a model, and the windows that they come from. */
-import { redactText } from "../base/redact.ts";
-import { printableLine } from "../base/text.ts";
 import {
   type ModelWork,
   SUMMARY_KINDS,
@@ -63,20 +61,6 @@ export function withModelItems(
 
 function isReplaced({ kind, sessionId }: SummaryItem): boolean {
   return sessionId === undefined && MODEL_KINDS.some((one) => one === kind);
-}
-
-const WORK_KINDS: ReadonlySet<string> = new Set(["edited", "commit", "failure", "todo"]);
-
-/** Adds the branch as a fact. */
-export function withBranch(
-  { items, carried, lastMessageAt }: Pick<SessionState, "items" | "carried" | "lastMessageAt">,
-  branch: string | undefined,
-): SummaryItem[] {
-  const last = carried.digests.at(-1);
-  const isWork = items.some(({ kind }) => WORK_KINDS.has(kind));
-  if (branch === undefined || branch === "HEAD" || last === undefined || !isWork) return items;
-  const text = printableLine(redactText(branch), 120);
-  return [...items, { kind: "branch", text, entryId: last.entryId, timestamp: lastMessageAt }];
 }
 
 /** Adds the window to lines from earlier windows. */

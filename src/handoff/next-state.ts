@@ -10,7 +10,7 @@ import { findDamage } from "../transcript/damage.ts";
 import type { CaptureSource } from "./capture-source.ts";
 import { type ExtractState, createExtraction, extract } from "./extract.ts";
 import { type Inheritance, inherit, stillEarlier } from "./inherit.ts";
-import { summaryOf, withBranch, withModelItems, withWindows } from "./items.ts";
+import { summaryOf, withModelItems, withWindows } from "./items.ts";
 import {
   clearedAtOf,
   expiryOf,
@@ -24,6 +24,7 @@ import { readNative } from "./read/read-native.ts";
 import { readSession } from "./read/read-session.ts";
 import { type ReadTranscript, transcriptFits } from "./read/read-transcript.ts";
 import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState } from "./state.ts";
+import { withBranch } from "./work-facts.ts";
 
 export interface StateParts {
   agent: Pick<AgentHandle, "agentId" | "clock" | "logger">;

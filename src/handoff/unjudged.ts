@@ -5,7 +5,7 @@
 import { redactText } from "../base/redact.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import { type Heard, nothingCarried, takeMessage } from "./digest.ts";
-import { isLine, summaryOf, withBranch } from "./items.ts";
+import { isLine, summaryOf } from "./items.ts";
 import { clearedAtOf, expiryOf, readState } from "./kept-state.ts";
 import { matterOf } from "./matter.ts";
 import { excerpt } from "./patterns/content.ts";
@@ -20,7 +20,7 @@ import {
   type SessionState,
   type SummaryItem,
 } from "./state.ts";
-import { UNANSWERED, openTodos, workFacts } from "./work-facts.ts";
+import { UNANSWERED, openTodos, withBranch, workFacts } from "./work-facts.ts";
 
 export interface NativeEnd {
   agentId: string;

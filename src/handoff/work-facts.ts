@@ -1,7 +1,8 @@
 /** Facts about the work, from tools and to-do lists alone: no sentence is read, so they are right in every language. */
+import { redactText } from "../base/redact.ts";
 import { printableLine } from "../base/text.ts";
 import { excerpt } from "./patterns/content.ts";
-import type { CarriedState, Digest, Run, SummaryItem } from "./state.ts";
+import type { CarriedState, Digest, Run, SessionState, SummaryItem } from "./state.ts";
 
 const MOST_FILES = 6;
 const MOST_LINES = 3;
@@ -109,3 +110,17 @@ export const UNANSWERED = {
   none: "The last message was not answered.",
   cut: "The last answer was cut short.",
 } as const;
+
+const WORK_KINDS: ReadonlySet<string> = new Set(["edited", "commit", "failure", "todo"]);
+
+/** Adds the branch as a fact. */
+export function withBranch(
+  { items, carried, lastMessageAt }: Pick<SessionState, "items" | "carried" | "lastMessageAt">,
+  branch: string | undefined,
+): SummaryItem[] {
+  const last = carried.digests.at(-1);
+  const isWork = items.some(({ kind }) => WORK_KINDS.has(kind));
+  if (branch === undefined || branch === "HEAD" || last === undefined || !isWork) return items;
+  const text = printableLine(redactText(branch), 120);
+  return [...items, { kind: "branch", text, entryId: last.entryId, timestamp: lastMessageAt }];
+}
