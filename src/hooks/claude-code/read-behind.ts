@@ -13,7 +13,8 @@ import { readUnjudged } from "../../handoff/unjudged.ts";
 import type { KeptHandoff } from "../../store/store.ts";
 import { type StartPlace, isCurrent } from "./start-place.ts";
 
-const QUOTES = 2;
+/** Beside the last request: usually its answer. */
+const QUOTES = 1;
 /** In a process that goes on, the person expects the session to know what was just said. */
 const QUOTES_AT_ONCE = 8;
 
