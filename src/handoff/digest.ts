@@ -120,7 +120,7 @@ const COLUMNS = [
   PATTERN_TYPES.indexOf("task_created"),
 ];
 
-function toSaid({ sentence, scores }: ScoredSentence, at: number): Said {
+function toSaid({ sentence, scores, words }: ScoredSentence, at: number): Said {
   // The scorer has removed secrets.
   const said: Said = { text: excerpt(sentence.text), at };
   if (sentence.isQuestion) said.isQuestion = true;
@@ -128,6 +128,7 @@ function toSaid({ sentence, scores }: ScoredSentence, at: number): Said {
   if (sentence.checked !== undefined) said.checked = sentence.checked;
   // `+ 0` turns -0 into 0, because JSON has no -0.
   if (scores.length > 0) said.scores = COLUMNS.map((column) => Math.round((scores[column] ?? 0) * 10) / 10 + 0);
+  if (words.some((one) => one !== 0)) said.words = words.map((one) => Math.round(one * 100) / 100 + 0);
   return said;
 }
 
