@@ -12,7 +12,8 @@ import {
   type Speaker,
   type Weighed,
 } from "../src/handoff/judge/score.ts";
-import { type Signals, signalsOf, type Situation, situationOf } from "../src/handoff/judge/signals.ts";
+import { type Signals, signalsOf } from "../src/handoff/judge/signals.ts";
+import { type Situation, situationOf } from "../src/handoff/judge/situation.ts";
 import { mayBe, type Weighed as WeighedSentence } from "../src/handoff/judge/weigh.ts";
 import { type Section, SECTIONS, WORDED } from "../src/handoff/patterns/note.ts";
 import type { CarriedState, Said } from "../src/handoff/state.ts";

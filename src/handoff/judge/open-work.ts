@@ -6,7 +6,8 @@ import type { CarriedState, Digest } from "../state.ts";
 import type { Conversation, Line, Outcome, Spoken, Turn } from "./conversation.ts";
 import { hasCue, isRequest } from "./cues.ts";
 import { sureness } from "./score.ts";
-import type { Signals, Situation } from "./signals.ts";
+import type { Signals } from "./signals.ts";
+import type { Situation } from "./situation.ts";
 import { isIdle, isListable, type Weighed, type Work } from "./weigh.ts";
 
 const MOST_LINES = 3;

@@ -5,7 +5,8 @@ import type { CarriedState } from "../state.ts";
 import { type Conversation, readConversation, type Spoken } from "./conversation.ts";
 import { hasCue, isRequest } from "./cues.ts";
 import { type JudgeWeights, sentenceSureness } from "./score.ts";
-import { type Signals, signalsOf, type Situation, situationOf } from "./signals.ts";
+import { type Signals, signalsOf } from "./signals.ts";
+import { type Situation, situationOf } from "./situation.ts";
 
 /** A sentence with how sure each section is of it. */
 export interface Weighed {
