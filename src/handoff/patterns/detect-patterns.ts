@@ -99,14 +99,18 @@ let weights: Weights | undefined;
 
 function scoresOf(features: readonly string[]): number[] {
   const { rows, numbers } = (weights ??= readWeights());
-  const scores = Array.from<number>({ length: COLUMNS }).fill(0);
-  for (const feature of ["bias", ...features]) {
+  const scores = new Float64Array(COLUMNS);
+  const addRow = (feature: string): void => {
     const row = rows.get(feature);
-    if (row === undefined) continue;
-    for (let column = 0; column < COLUMNS; column += 1)
-      scores[column] = (scores[column] ?? 0) + (numbers[row * COLUMNS + column] ?? 0);
-  }
-  return scores;
+    if (row === undefined) return;
+    const from = row * COLUMNS;
+    for (let column = 0; column < COLUMNS; column += 1) {
+      scores[column] = (scores[column] ?? 0) + (numbers[from + column] ?? 0);
+    }
+  };
+  addRow("bias");
+  features.forEach(addRow);
+  return Array.from(scores);
 }
 
 function weightOf(feature: string, column: number): number {
