@@ -3,10 +3,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nothingCarried, takeMessage } from "../src/handoff/digest.ts";
 import { scoreMessage } from "../src/handoff/patterns/detect-patterns.ts";
-import type { Section } from "../src/handoff/judge/score.ts";
+import type { Section } from "../src/handoff/patterns/note.ts";
 import { readNative } from "../src/handoff/read/read-native.ts";
 import { readSession } from "../src/handoff/read/read-session.ts";
-import type { CarriedState } from "../src/handoff/state.ts";
+import type { CarriedState, Said } from "../src/handoff/state.ts";
 
 export interface Conversation {
   id: string;
@@ -112,14 +112,28 @@ function sessionLines({ id, messages }: Conversation): unknown[] {
 
 /** A conversation as a capture remembers it, by way of a transcript in the folder. */
 export async function digestConversation(conversation: Conversation, folder: string): Promise<CarriedState> {
+  return (await digestWithFeatures(conversation, folder)).carried;
+}
+
+/** By sentence: the features of its words. */
+export type SentenceFeatures = ReadonlyMap<Said, readonly string[]>;
+
+export async function digestWithFeatures(
+  conversation: Conversation,
+  folder: string,
+): Promise<{ carried: CarriedState; features: SentenceFeatures }> {
   const path = join(folder, `${conversation.id}.jsonl`);
   const kind = await writeTranscript(conversation, path);
   const reading = kind === "native" ? await readNative(path, { offset: 0 }) : await readSession(path, { offset: 0 });
   const carried = nothingCarried();
+  const features = new Map<Said, readonly string[]>();
   for (const [index, message] of (reading?.messages ?? []).entries()) {
-    takeMessage(carried, message, { index: index + 1, project: PROJECT }, scoreMessage);
+    const scored = takeMessage(carried, message, { index: index + 1, project: PROJECT }, scoreMessage);
+    const digest = carried.digests.at(-1);
+    if (digest?.entryId !== message.entryId) continue;
+    for (const said of digest.said) features.set(said, scored[said.at]?.features ?? []);
   }
-  return carried;
+  return { carried, features };
 }
 
 export const PROJECT = "project";

@@ -1,5 +1,5 @@
 /** How right hand-offs are on labelled conversations: precision and recall by section, forbidden and repeated lines. */
-import { type Section, SECTIONS } from "../src/handoff/judge/score.ts";
+import { type Section, SECTIONS } from "../src/handoff/patterns/note.ts";
 import type { SummaryItem } from "../src/handoff/state.ts";
 import { type Conversation, isMatch, LABELS } from "./handoff-conversations.ts";
 

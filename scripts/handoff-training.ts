@@ -7,21 +7,22 @@ import { readConversation } from "../src/handoff/judge/conversation.ts";
 import { openSignals, openWorkSignals } from "../src/handoff/judge/open-work.ts";
 import {
   type JudgeWeights,
-  type Section,
-  SECTIONS,
   type SectionWeights,
+  sentenceSureness,
   type Speaker,
-  sureness,
   type Weighed,
 } from "../src/handoff/judge/score.ts";
-import { type Signals, signalsOf, type Situation, situationOf } from "../src/handoff/judge/signals.ts";
-import { mayBe, type Weighed as WeighedSentence, WORDED } from "../src/handoff/judge/weigh.ts";
-import type { CarriedState } from "../src/handoff/state.ts";
-import { type Conversation, isMatch, LABELS } from "./handoff-conversations.ts";
+import { type Signals, signalsOf } from "../src/handoff/judge/signals.ts";
+import { type Situation, situationOf } from "../src/handoff/judge/situation.ts";
+import { mayBe, type Weighed as WeighedSentence } from "../src/handoff/judge/weigh.ts";
+import { type Section, SECTIONS, WORDED } from "../src/handoff/patterns/note.ts";
+import type { CarriedState, Said } from "../src/handoff/state.ts";
+import { type Conversation, isMatch, LABELS, type SentenceFeatures } from "./handoff-conversations.ts";
+import { readRows } from "./pattern-weights.ts";
 
 /** How strongly a weight is held to its prior: the one of both speakers, and what one of them adds to it. */
 const PENALTY: Readonly<Record<Weighed, { both: number; own: number; priors: boolean }>> = {
-  "in-progress": { both: 12, own: 24, priors: false },
+  "in-progress": { both: 24, own: 48, priors: false },
   blocker: { both: 15, own: 30, priors: true },
   decision: { both: 15, own: 30, priors: false },
   accomplishment: { both: 15, own: 30, priors: true },
@@ -30,14 +31,15 @@ const PENALTY: Readonly<Record<Weighed, { both: number; own: number; priors: boo
 };
 /** In log-odds: `train-handoff.ts --sweep` shows what others would do. */
 export const THRESHOLDS: Readonly<Record<Weighed, number>> = {
-  "in-progress": -1.3,
-  blocker: -0.7,
-  decision: -0.4,
-  accomplishment: -0.6,
-  "next-step": -0.1,
-  open: 1.4,
+  "in-progress": -1.9,
+  blocker: -0.3,
+  decision: 0.1,
+  accomplishment: -0.1,
+  "next-step": -0.3,
+  open: 0.8,
 };
 const BIAS_PENALTY = 0.2;
+const WORD_PENALTY = 40;
 /** A sentence that shares words with the expected line is a better example than one that only has its key. */
 const LEAST_COUNT = 0.3;
 const FORBIDDEN_COUNT = 3;
@@ -51,10 +53,13 @@ const RATE = 0.25;
 export interface Digested {
   conversation: Conversation;
   carried: CarriedState;
+  features: SentenceFeatures;
 }
 
 interface Example {
   signals: Signals;
+  /** Features of its words. */
+  words: readonly string[];
   speaker: Speaker;
   isRight: boolean;
   count: number;
@@ -66,7 +71,7 @@ export interface Prepared extends Digested {
   sentences: { spoken: WeighedSentence["spoken"]; signals: Signals; isForbidden: boolean }[];
 }
 
-export function prepare({ conversation, carried }: Digested): Prepared {
+export function prepare({ conversation, carried, features }: Digested): Prepared {
   const read = readConversation(carried.digests);
   const todos = carried.todos?.items ?? [];
   const open = todos.filter(({ status }) => status !== "completed").length;
@@ -78,10 +83,10 @@ export function prepare({ conversation, carried }: Digested): Prepared {
       signals: signalsOf(spoken, situation),
       isForbidden: conversation.forbidden.some((part) => spoken.said.text.toLowerCase().includes(part.toLowerCase())),
     }));
-  return { conversation, carried, situation, sentences };
+  return { conversation, carried, features, situation, sentences };
 }
 
-function examplesOf({ conversation, sentences, situation }: Prepared, section: Section): Example[] {
+function examplesOf({ conversation, sentences, situation, features }: Prepared, section: Section): Example[] {
   const isEarlier = EARLIER.test(conversation.id);
   if (isEarlier && !EARLIER_SECTIONS.has(section)) return [];
   const expected = conversation.expected[LABELS[section]] ?? [];
@@ -99,7 +104,14 @@ function examplesOf({ conversation, sentences, situation }: Prepared, section: S
     const like = Math.max(0, ...likeness.map((shares) => shares[index] ?? 0));
     const count = isForbidden ? FORBIDDEN_COUNT : like > 0 ? LEAST_COUNT + (1 - LEAST_COUNT) * like : 1;
     const speaker = spoken.turn.digest.role;
-    return { signals, speaker, isRight: like > 0 && !isForbidden, count: count * (isEarlier ? EARLIER_COUNT : 1) };
+    const words = features.get(saidOf(spoken)) ?? [];
+    return {
+      signals,
+      words,
+      speaker,
+      isRight: like > 0 && !isForbidden,
+      count: count * (isEarlier ? EARLIER_COUNT : 1),
+    };
   });
 }
 
@@ -113,47 +125,101 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
 }
 
-export function learnWeights(from: readonly Prepared[]): JudgeWeights {
-  const sections = WORDED.map((section) => {
-    const examples = from.flatMap((one) => examplesOf(one, section));
-    return [section, learn(examples, section)] as const;
+interface LearnedSection {
+  weights: SectionWeights;
+  words: ReadonlyMap<string, number>;
+}
+
+/** The judge's weights, and what each feature of words adds to the sections. */
+export interface Learned {
+  weights: JudgeWeights;
+  words: ReadonlyMap<string, readonly number[]>;
+}
+
+export function learnWeights(from: readonly Prepared[]): Learned {
+  const worded = learnWorded(from);
+  // Whether work is open depends on the other sections: on how sure they are of sentences that they were not taught.
+  const halves = [0, 1].map((rest) => from.filter((_one, index) => index % 2 === rest));
+  const unseen = halves.flatMap((half, index) => {
+    const taught = learnWorded(halves[1 - index] ?? []);
+    return half.map((one) => ({ one, weighed: weighAll(one, taught) }));
   });
-  const nothing = { threshold: 0, user: {}, assistant: {} };
-  const worded = { "in-progress": nothing, open: nothing, ...Object.fromEntries(sections) } as unknown as JudgeWeights;
-  const inProgress = from.flatMap((one) => {
-    const weighed = weighAll(one, worded);
+  const inProgress = unseen.flatMap(({ one, weighed }) => {
     const near = one.sentences.map((sentence) => ({
       ...sentence,
       signals: openWorkSignals(sentence.spoken, sentence.signals, weighed),
     }));
-    return examplesOf({ ...one, sentences: near }, "in-progress");
+    return examplesOf({ ...one, sentences: near, features: new Map() }, "in-progress");
   });
+  const open = unseen.flatMap(({ one, weighed }) => openExample(one, weighed));
   const weights = {
-    ...worded,
-    "in-progress": learn(inProgress, "in-progress"),
+    ...worded.weights,
+    "in-progress": learn(inProgress, "in-progress").weights,
+    open: learn(open, "open").weights,
   };
-  const open = from.flatMap((one) => openExample(one, weights));
-  return { ...weights, open: learn(open, "open") };
+  return { ...worded, weights };
 }
 
-function weighAll({ sentences }: Prepared, weights: JudgeWeights): WeighedSentence[] {
-  return sentences.map(({ spoken, signals }) => ({
+const NOTHING: SectionWeights = { threshold: 0, user: {}, assistant: {} };
+
+function learnWorded(from: readonly Prepared[]): Learned {
+  const names: readonly Weighed[] = [...SECTIONS, "open"];
+  const start = Object.fromEntries(names.map((name) => [name, NOTHING])) as JudgeWeights;
+  return WORDED.reduce<Learned>(
+    (learned, section) => {
+      const examples = from.flatMap((one) => examplesOf(one, section));
+      return withSection(learned, section, learn(examples, section));
+    },
+    { weights: start, words: new Map() },
+  );
+}
+
+function withSection({ weights, words }: Learned, section: Section, found: LearnedSection): Learned {
+  const all = new Map(words);
+  for (const [feature, weight] of found.words) {
+    const row = [...(all.get(feature) ?? WORDED.map(() => 0))];
+    row[WORDED.findIndex((one) => one === section)] = weight;
+    all.set(feature, row);
+  }
+  return { weights: { ...weights, [section]: found.weights }, words: all };
+}
+
+/** Gives each sentence the scores of its words, as a capture with these weights would. */
+export function setWords({ sentences, features }: Prepared, words: Learned["words"]): void {
+  for (const { spoken } of sentences) {
+    const sums = WORDED.map(() => 0);
+    for (const feature of features.get(saidOf(spoken)) ?? []) {
+      for (const [index, weight] of (words.get(feature) ?? []).entries()) sums[index] = (sums[index] ?? 0) + weight;
+    }
+    spoken.said.words = sums;
+    saidOf(spoken).words = sums;
+  }
+}
+
+/** As the digest has it: the judge marks more sentences as questions. */
+function saidOf({ turn, said }: WeighedSentence["spoken"]): Said {
+  return turn.digest.said.find(({ at }) => at === said.at) ?? said;
+}
+
+function weighAll(one: Prepared, { weights, words }: Learned): WeighedSentence[] {
+  setWords(one, words);
+  return one.sentences.map(({ spoken, signals }) => ({
     spoken,
     signals,
     sure: Object.fromEntries(
-      SECTIONS.map((section) => [section, sureness(signals, spoken.turn.digest.role, weights[section])]),
+      SECTIONS.map((section) => [section, sentenceSureness(spoken, signals, section, weights)]),
     ) as Record<Section, number>,
   }));
 }
 
 /** Where a line is optional, either is right. */
-function openExample(one: Prepared, weights: JudgeWeights): Example[] {
-  const { conversation, situation } = one;
+function openExample({ conversation, situation }: Prepared, weighed: readonly WeighedSentence[]): Example[] {
   const expected = conversation.expected.inProgress;
   if (expected === undefined || EARLIER.test(conversation.id)) return [];
   if (expected.length > 0 && expected.every(({ optional }) => optional === true)) return [];
-  const weighed = weighAll(one, weights);
-  return [{ signals: openSignals(situation, weighed), speaker: "user", isRight: expected.length > 0, count: 1 }];
+  return [
+    { signals: openSignals(situation, weighed), words: [], speaker: "user", isRight: expected.length > 0, count: 1 },
+  ];
 }
 
 type Priors = Partial<Record<Weighed, Record<string, number>>>;
@@ -169,21 +235,23 @@ function priorOf(section: Weighed, signal: string): number {
 }
 
 /** Each signal has a weight for both speakers, and each speaker adds one of its own (`u.` a person, `a.` the agent). */
-function learn(examples: readonly Example[], section: Weighed): SectionWeights {
-  const namesOf = ({ signals, speaker }: Example): string[] => {
+function learn(examples: readonly Example[], section: Weighed): LearnedSection {
+  const common = commonWords(examples);
+  const namesOf = ({ signals, speaker, words }: Example): string[] => {
     const both = Array.from(signals.keys());
-    return [...both, ...both.map((name) => PREFIX[speaker] + name)];
+    const used = words.filter((word) => common.has(word)).map((word) => WORD + word);
+    return [...both, ...both.map((name) => PREFIX[speaker] + name), ...used];
   };
   const names = Array.from(new Set(examples.flatMap(namesOf))).sort();
   const numbers = new Map(names.map((name, index) => [name, index]));
   const prior = Float64Array.from(names, (name) => priorOf(section, name));
   const { both, own } = PENALTY[section];
   const hold = Float64Array.from(names, (name) =>
-    name.endsWith("bias") ? BIAS_PENALTY : /^[ua]\./.test(name) ? own : both,
+    name.startsWith(WORD) ? WORD_PENALTY : name.endsWith("bias") ? BIAS_PENALTY : /^[ua]\./.test(name) ? own : both,
   );
   const encoded = examples.map((example) => ({
     places: Int32Array.from(namesOf(example), (name) => numbers.get(name) ?? 0),
-    values: Float64Array.from([...example.signals.values(), ...example.signals.values()]),
+    values: valuesOf(example, common),
     isRight: example.isRight,
     count: example.count,
   }));
@@ -207,7 +275,7 @@ function learn(examples: readonly Example[], section: Weighed): SectionWeights {
     }
   }
   const weightOf = (name: string): number => weights[numbers.get(name) ?? -1] ?? 0;
-  const shared = names.filter((name) => !/^[ua]\./.test(name));
+  const shared = names.filter((name) => !/^[uaw]\./.test(name));
   const of = (speaker: Speaker): Record<string, number> => {
     const rounded = shared.map((name) => {
       const weight = weightOf(name) + weightOf(PREFIX[speaker] + name);
@@ -215,8 +283,34 @@ function learn(examples: readonly Example[], section: Weighed): SectionWeights {
     });
     return Object.fromEntries(rounded.filter(([, weight]) => Math.abs(weight) >= LEAST_WEIGHT));
   };
-  return { threshold: THRESHOLDS[section], user: of("user"), assistant: of("assistant") };
+  const words = names.filter((name) => name.startsWith(WORD)).map((name) => [name.slice(2), weightOf(name)] as const);
+  return {
+    weights: { threshold: THRESHOLDS[section], user: of("user"), assistant: of("assistant") },
+    words: new Map(words.filter(([, weight]) => Math.abs(weight) >= LEAST_WORD)),
+  };
 }
+
+function valuesOf({ signals, words }: Example, common: ReadonlySet<string>): Float64Array {
+  const own = Array.from(signals.values());
+  return Float64Array.from([...own, ...own, ...words.filter((word) => common.has(word)).map(() => 1)]);
+}
+
+/** Features that the scorer of single messages knows and that several sentences have. */
+function commonWords(examples: readonly Example[]): ReadonlySet<string> {
+  known ??= new Set(readRows().keys());
+  const counts = new Map<string, number>();
+  for (const word of examples.flatMap(({ words }) => words)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return new Set(
+    [...counts]
+      .filter(([word, count]) => count >= LEAST_SENTENCES && !word.startsWith("@") && known?.has(word))
+      .map(([word]) => word),
+  );
+}
+
+let known: ReadonlySet<string> | undefined;
+const LEAST_SENTENCES = 4;
+const WORD = "w.";
+const LEAST_WORD = 0.02;
 
 const PREFIX = { user: "u.", assistant: "a." } as const satisfies Record<Speaker, string>;
 

@@ -1,6 +1,6 @@
 /**
  * Learns the judge's weights from the labelled conversations in test/fixtures/handoff/conversations and writes
- * data/handoff-weights.json. Run it after a change of signals, cues, digests or the sentence scorer:
+ * data/handoff-weights.json and the sections of data/pattern-weights.tsv. Run it after a change of signals, cues, digests or the sentence scorer:
  *
  *   npx node scripts/train-handoff.ts [--dry-run] [--show] [--sweep] [<file.jsonl>…]
  *
@@ -13,15 +13,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dataFile } from "../src/base/package.ts";
 import { judge } from "../src/handoff/judge/judge.ts";
-import { type JudgeWeights, WEIGHED } from "../src/handoff/judge/score.ts";
-import { digestConversation, PROJECT, readConversations } from "./handoff-conversations.ts";
+import { WEIGHED } from "../src/handoff/judge/score.ts";
+import { digestWithFeatures, PROJECT, readConversations } from "./handoff-conversations.ts";
 import { addQuality, describe, emptyQuality, type Quality } from "./handoff-quality.ts";
-import { type Digested, learnWeights, prepare, type Prepared, THRESHOLDS } from "./handoff-training.ts";
+import {
+  type Digested,
+  type Learned,
+  learnWeights,
+  prepare,
+  type Prepared,
+  setWords,
+  THRESHOLDS,
+} from "./handoff-training.ts";
+import { writeSectionColumns } from "./pattern-weights.ts";
 
 const FOLDER = fileURLToPath(new URL("../test/fixtures/handoff/conversations", import.meta.url));
-/** Kept aside: nothing is learned from it. */
-const EXAM = /^exam/;
-
 /** Around each threshold. */
 const STEPS = [-0.9, -0.6, -0.3, 0.3, 0.6, 0.9];
 
@@ -31,9 +37,7 @@ const named = args.filter((arg) => !arg.startsWith("--"));
 const files =
   named.length > 0
     ? named
-    : (await readdir(FOLDER))
-        .filter((name) => name.endsWith(".jsonl") && !EXAM.test(name))
-        .map((name) => join(FOLDER, name));
+    : (await readdir(FOLDER)).filter((name) => name.endsWith(".jsonl")).map((name) => join(FOLDER, name));
 const folder = await mkdtemp(join(tmpdir(), "handoff-training-"));
 try {
   const prepared = (await digestAll(files)).map(prepare);
@@ -57,7 +61,9 @@ try {
   ]);
   if (flags.has("--sweep")) sweep(prepared, learned);
   if (!flags.has("--dry-run")) {
-    await writeFile(dataFile("handoff-weights.json"), `${JSON.stringify(learnWeights(prepared), undefined, 2)}\n`);
+    const { weights, words } = learnWeights(prepared);
+    await writeFile(dataFile("handoff-weights.json"), `${JSON.stringify(weights, undefined, 2)}\n`);
+    await writeSectionColumns(words);
   }
 } finally {
   await rm(folder, { recursive: true });
@@ -68,31 +74,33 @@ async function digestAll(paths: readonly string[]): Promise<Digested[]> {
   return await Promise.all(
     conversations.map(async (conversation) => ({
       conversation,
-      carried: await digestConversation(conversation, folder),
+      ...(await digestWithFeatures(conversation, folder)),
     })),
   );
 }
 
 /** Each conversation by the weights that were learned without its author. */
-function judgeAll(prepared: readonly Prepared[], learned: ReadonlyMap<string, JudgeWeights>, isShown = false): Quality {
+function judgeAll(prepared: readonly Prepared[], learned: ReadonlyMap<string, Learned>, isShown = false): Quality {
   const quality = emptyQuality();
   for (const one of prepared) {
-    const weights = learned.get(authorOf(one));
-    if (weights === undefined) continue;
+    const known = learned.get(authorOf(one));
+    if (known === undefined) continue;
+    setWords(one, known.words);
+    const { weights } = known;
     const report = addQuality(quality, one.conversation, judge(one.carried, { project: PROJECT, weights }));
     if (isShown) say(report);
   }
   return quality;
 }
 
-function sweep(prepared: readonly Prepared[], learned: ReadonlyMap<string, JudgeWeights>): void {
+function sweep(prepared: readonly Prepared[], learned: ReadonlyMap<string, Learned>): void {
   for (const section of WEIGHED) {
     for (const step of STEPS) {
       const threshold = Math.round((THRESHOLDS[section] + step) * 10) / 10;
       const moved = new Map(
-        Array.from(learned, ([author, weights]) => [
+        Array.from(learned, ([author, { weights, words }]) => [
           author,
-          { ...weights, [section]: { ...weights[section], threshold } },
+          { words, weights: { ...weights, [section]: { ...weights[section], threshold } } },
         ]),
       );
       const lines = describe(judgeAll(prepared, moved));

@@ -6,8 +6,6 @@
  *
  * Prints how each author's messages are judged by weights learned from everybody else's.
  */
-import { writeFile } from "node:fs/promises";
-import { dataFile } from "../src/base/package.ts";
 import { PATTERN_TYPES, type PatternType } from "../src/handoff/patterns/note.ts";
 import {
   bestThreshold,
@@ -20,6 +18,7 @@ import {
   tally,
   toExamples,
 } from "./pattern-training.ts";
+import { writeTypeColumns } from "./pattern-weights.ts";
 
 /** Weights below this hardly count and are left out. */
 const LEAST_WEIGHT = 0.1;
@@ -39,15 +38,8 @@ for (const [column, type] of PATTERN_TYPES.entries()) {
   }
 }
 if (!args.has("--dry-run")) {
-  const lines = [...rows]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([feature, row]) => [feature, ...row.map(short)].join("\t"));
-  await writeFile(dataFile("pattern-weights.tsv"), `${lines.join("\n")}\n`);
+  await writeTypeColumns(rows);
   say(`${rows.size} features`);
-}
-
-function short(weight: number): string {
-  return weight === 0 ? "" : String(Math.round(weight * 100) / 100);
 }
 
 /** Prints how the type does on each author's messages and returns the threshold over all of them. */

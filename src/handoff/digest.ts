@@ -35,7 +35,7 @@ export function nothingCarried(): CarriedState {
 }
 
 /** A sentence of a message. Secrets are removed, unless nobody stores or shows the digest. */
-export interface Heard extends Pick<ScoredSentence, "scores"> {
+export interface Heard extends Pick<ScoredSentence, "scores" | "words"> {
   sentence: Pick<Sentence, "text" | "isQuestion" | "isItem" | "checked">;
 }
 
@@ -143,13 +143,14 @@ const COLUMNS = [
   PATTERN_TYPES.indexOf("task_created"),
 ];
 
-function toSaid({ sentence, scores }: Heard, at: number): Said {
+function toSaid({ sentence, scores, words }: Heard, at: number): Said {
   const said: Said = { text: excerpt(sentence.text), at };
   if (sentence.isQuestion) said.isQuestion = true;
   if (sentence.isItem) said.isItem = true;
   if (sentence.checked !== undefined) said.checked = sentence.checked;
   // `+ 0` turns -0 into 0, because JSON has no -0.
   if (scores.length > 0) said.scores = COLUMNS.map((column) => Math.round((scores[column] ?? 0) * 10) / 10 + 0);
+  if (words.some((one) => one !== 0)) said.words = words.map((one) => Math.round(one * 100) / 100 + 0);
   return said;
 }
 

@@ -1,12 +1,6 @@
 /** The lines of a hand-off: their summary, the lines of a model, and the windows that they come from. */
-import {
-  type ModelWork,
-  SUMMARY_KINDS,
-  type SessionState,
-  type StateSummary,
-  type SummaryItem,
-  type SummaryKind,
-} from "./state.ts";
+import { SECTIONS } from "./patterns/note.ts";
+import type { ModelWork, SessionState, StateSummary, SummaryItem, SummaryKind } from "./state.ts";
 
 /** Kinds for `lastTopic`, best first. */
 const TOPICS: readonly SummaryKind[] = ["topic", "in-progress", "blocker", "decision"];
@@ -22,11 +16,9 @@ export function summaryOf(items: readonly SummaryItem[]): StateSummary {
   };
 }
 
-const SECTION_KINDS: ReadonlySet<string> = new Set(SUMMARY_KINDS.filter((kind) => kind !== "topic"));
-
 /** True for a line of a section, false for facts. */
 export function isLine({ kind }: Pick<SummaryItem, "kind">): boolean {
-  return SECTION_KINDS.has(kind);
+  return SECTIONS.some((section) => section === kind);
 }
 
 /** Leaves out a next step that a line above already says, for texts that people and engines read. */
@@ -39,15 +31,6 @@ function comparable(text: string): string {
   return text.toLowerCase().replace(/[.!\s]+$/, "");
 }
 
-/** Kinds that a model may write. */
-export const MODEL_KINDS = [
-  "in-progress",
-  "blocker",
-  "decision",
-  "accomplishment",
-  "next-step",
-] as const satisfies readonly SummaryKind[];
-
 /** Replaces detected lines with the model's, as long as there are no newer messages. */
 export function withModelItems(
   items: readonly SummaryItem[],
@@ -59,8 +42,8 @@ export function withModelItems(
   return [...items.filter((item) => !isReplaced(item)), ...model.items];
 }
 
-function isReplaced({ kind, sessionId }: SummaryItem): boolean {
-  return sessionId === undefined && MODEL_KINDS.some((one) => one === kind);
+function isReplaced(item: SummaryItem): boolean {
+  return item.sessionId === undefined && isLine(item);
 }
 
 /** Adds the window to lines from earlier windows. */

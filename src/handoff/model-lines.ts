@@ -8,7 +8,7 @@ import { printableLine } from "../base/text.ts";
 import type { LanguageModel, TextAnswer } from "../models/language-model.ts";
 import { answerObjects, plainText, quotedJson } from "../models/prompt-data.ts";
 import { supportFor } from "./line-support.ts";
-import { MODEL_KINDS } from "./items.ts";
+import { SECTIONS } from "./patterns/note.ts";
 import type { ReadMessage, SummaryItem, SummaryKind } from "./state.ts";
 
 export interface ModelLines {
@@ -96,7 +96,7 @@ function readLines(answer: string, entries: readonly PromptEntry[]): Pick<ModelL
   const items: SummaryItem[] = [];
   let dropped = 0;
   for (const { kind: named, text, from } of answerObjects(answer)) {
-    const kind = MODEL_KINDS.find((one) => one === named);
+    const kind = SECTIONS.find((one) => one === named);
     const entry = entries.find(({ id }) => id === from);
     const line = typeof text === "string" ? printableLine(plainText(text, 4 * MAX_LINE)) : "";
     const said = entry === undefined || line.length > MAX_LINE ? undefined : supportFor(line, entry.text);

@@ -2,7 +2,7 @@
  * The state that one session leaves for the next. It is kept in the store and, for people and other tools, in
  * `session-state.json`. Field names are OpenClaw's; additions are marked "Ours". Every text is one clean, redacted line.
  */
-import type { PatternNote } from "./patterns/note.ts";
+import { type PatternNote, SECTIONS } from "./patterns/note.ts";
 
 export const STATE_VERSION = 2;
 
@@ -135,6 +135,8 @@ export interface Said {
   checked?: boolean;
   /** Log-odds for blocker, decision, accomplishment and task_created. Undefined in other languages. */
   scores?: number[];
+  /** What its words add to the log-odds of each section. */
+  words?: number[];
 }
 
 /** A command and its outcome. */
@@ -185,7 +187,7 @@ export interface StateSummary {
   nextStep: string;
 }
 
-export const SUMMARY_KINDS = ["topic", "in-progress", "blocker", "decision", "accomplishment", "next-step"] as const;
+export const SUMMARY_KINDS = ["topic", ...SECTIONS] as const;
 /** Facts, which need no reading of sentences. */
 export const FACT_KINDS = ["request", "todo", "failure", "commit", "edited", "branch", "pull-request"] as const;
 

@@ -89,6 +89,7 @@ function hear({ text }: Pick<ReadMessage, "text">): Heard[] {
     {
       sentence: { text: text.trim().slice(0, HEARD_LENGTH), isQuestion, isItem: false, checked: undefined },
       scores: [],
+      words: [],
     },
   ];
 }

@@ -31,12 +31,18 @@ export const CUES = [
   "people",
   "contacted",
   "denies",
+  "undoes",
 ] as const;
 
 export type Cue = (typeof CUES)[number];
 
 export function hasCue(text: string, cue: Cue): boolean {
   return cuesOf(text).anywhere.has(cue);
+}
+
+/** All cues of a text. */
+export function cuesIn(text: string): ReadonlySet<string> {
+  return cuesOf(text).anywhere;
 }
 
 export function startsWithCue(text: string, cue: Cue): boolean {

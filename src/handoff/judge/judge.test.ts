@@ -121,6 +121,18 @@ test("no sentence is listed twice, and no section has more than three lines", ()
   }
 });
 
+test("a request with a short answer is not open", () => {
+  const items = lines(
+    user("Please rename the queue to retries."),
+    agent("Renamed."),
+    user("And add a line about the queue to the changelog, please."),
+    agent("The changelog has a line about the new name of the queue."),
+    user("Thanks, that's all."),
+    agent("You're welcome!"),
+  );
+  expect(textsOf(items, "in-progress")).toEqual([]);
+});
+
 function lines(...messages: Omit<ReadMessage, "entryId" | "timestamp">[]): SummaryItem[] {
   const carried = nothingCarried();
   for (const [index, message] of messages.entries()) {

@@ -5,14 +5,15 @@
  */
 import { overlap } from "../matter.ts";
 import { excerpt } from "../patterns/content.ts";
-import type { CarriedState, SummaryItem, SummaryKind } from "../state.ts";
+import { type Section, SECTIONS, WORDED } from "../patterns/note.ts";
+import { type CarriedState, SUMMARY_KINDS, type SummaryItem } from "../state.ts";
 import type { Conversation, Line, Spoken } from "./conversation.ts";
 import { hasCue } from "./cues.ts";
 import { factItems } from "./facts.ts";
 import { standingInheritance } from "./inherited.ts";
 import { LONGEST, linesInProgress } from "./open-work.ts";
-import { type JudgeWeights, type Section, SECTIONS, shippedWeights } from "./score.ts";
-import { isListable, mayBe, weigh, type Weighed, WORDED, type Work } from "./weigh.ts";
+import { type JudgeWeights, shippedWeights } from "./score.ts";
+import { isListable, mayBe, weigh, type Weighed, type Work } from "./weigh.ts";
 
 const MOST_LINES = 3;
 const MOST: Readonly<Record<Section, number>> = {
@@ -45,23 +46,27 @@ export function judge(carried: CarriedState, { project, weights = shippedWeights
   chosen.set("in-progress", inProgress).set("accomplishment", done.slice(0, MOST_LINES));
   const own = SECTIONS.flatMap((kind) => (chosen.get(kind) ?? []).map((line): SummaryItem => ({ kind, ...line })));
   const inherited = standingInheritance(carried.inherited, conversation, own, project);
-  const all = [...own, ...inherited].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  const all = [...own, ...inherited].sort((a, b) => orderOf(a) - orderOf(b));
   // Small talk has an end as well, but it is not worth a line.
   return all.length === 0 && !conversation.hasTools ? [] : [...all, ...factItems(carried, conversation, project)];
 }
 
-const ORDER: readonly SummaryKind[] = [
-  "topic",
-  ...SECTIONS,
-]; /** The surest first. A sentence belongs to one section. */
+function orderOf({ kind }: SummaryItem): number {
+  return SUMMARY_KINDS.findIndex((one) => one === kind);
+}
+
+/** The surest first. A sentence belongs to one section. */
 function choose(work: Work, section: Section): Weighed[] {
   const { sentences, taken, conversation } = work;
   const failed = section === "blocker" ? failureReport(work) : undefined;
   const chosen = failed === undefined ? [] : [failed];
   for (const { spoken } of chosen) taken.add(spoken);
   const sure = sentences.filter(
-    ({ spoken, sure: { [section]: value } }) =>
-      value >= 0 && isListable(spoken) && mayBe(spoken, section, conversation),
+    ({ spoken, sure }) =>
+      sure[section] >= 0 &&
+      WORDED.every((other) => sure[section] >= sure[other] - ABOUT_AS_SURE) &&
+      isListable(spoken) &&
+      mayBe(spoken, section, conversation),
   );
   for (const one of sure.toSorted((a, b) => b.sure[section] - a.sure[section])) {
     if (chosen.length >= MOST[section]) break;
@@ -73,6 +78,9 @@ function choose(work: Work, section: Section): Weighed[] {
   if (section === "next-step") work.nextStep = chosen[0]?.spoken;
   return chosen.sort((a, b) => b.spoken.turn.place - a.spoken.turn.place);
 }
+
+/** A sentence that is much surer of another section is not listed here. */
+const ABOUT_AS_SURE = 0.7;
 
 /** Below this, the words are about something else. */
 const LEAST_FAILURE = -1;
@@ -128,36 +136,28 @@ function lineOf({ spoken }: Weighed, section: Section, work: Work): Line {
     .map(({ said }) => said.text)
     .join(" ");
   const { entryId, timestamp } = turn.digest;
-  const partner = section === "decision" ? answeredOrTaken(spoken, work) : undefined;
+  const partner = section === "decision" ? acceptedProposal(spoken, work) : undefined;
   const added = partner === undefined ? text : `${text.replace(/[.\s]+$/, "")} — ${partner.said.text}`;
   if (partner === undefined || added.length > LONGEST) return { text: tidy(text), entryId, timestamp };
   work.taken.add(partner);
   return { text: tidy(added), entryId, alsoFrom: partner.turn.digest.entryId, timestamp };
 }
 
-/** A short answer says little by itself: quote how the agent took it up, or the proposal that it accepts. */
-function answeredOrTaken(spoken: Spoken, { conversation, taken, sentences }: Work): Spoken | undefined {
-  const { turn, matter } = spoken;
-  if (turn.digest.role !== "user" || matter.size > SHORT_ANSWER) return undefined;
-  const after = conversation.after(turn);
+/** "Yes" says little by itself: quote the proposal that it accepts. */
+function acceptedProposal({ turn, matter }: Spoken, { conversation, taken, sentences }: Work): Spoken | undefined {
+  if (!turn.agrees || matter.size > 0) return undefined;
   const before = conversation.before(turn);
-  const isFit = (one: Spoken): boolean =>
-    one.turn.digest.role === "assistant" &&
-    isListable(one) &&
-    one.matter.size >= 2 &&
-    !taken.has(one) &&
-    !hasCue(one.said.text, "or");
-  const taking = after?.spoken.filter((one) => isFit(one) && overlap(one.matter, matter) > 0) ?? [];
-  const confirmed = taking.sort((a, b) => overlap(b.matter, matter) - overlap(a.matter, matter))[0];
-  if (confirmed !== undefined) return confirmed;
-  if (matter.size > 1 || (matter.size === 0 && !turn.agrees)) return undefined;
   const proposals = sentences.filter(
-    ({ spoken: one }) => one.turn === before && isFit(one) && (matter.size === 0 || overlap(one.matter, matter) > 0),
+    ({ spoken: one }) =>
+      one.turn === before &&
+      one.turn.digest.role === "assistant" &&
+      isListable(one) &&
+      one.matter.size >= 2 &&
+      !taken.has(one) &&
+      !hasCue(one.said.text, "or"),
   );
   return proposals.sort((a, b) => b.sure.decision - a.sure.decision)[0]?.spoken;
 }
-
-const SHORT_ANSWER = 4;
 
 function mayJoin(spoken: Spoken): boolean {
   return (

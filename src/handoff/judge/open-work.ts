@@ -1,13 +1,15 @@
 /** The lines in progress: open to-dos, else requests without a completed answer, or what the end leaves unfinished. */
 import { overlap } from "../matter.ts";
 import { excerpt } from "../patterns/content.ts";
+import { type Section, WORDED } from "../patterns/note.ts";
 import type { CarriedState, Digest } from "../state.ts";
 import { openTodos } from "../work-facts.ts";
-import type { Line, Outcome, Spoken, Turn } from "./conversation.ts";
+import type { Conversation, Line, Outcome, Spoken, Turn } from "./conversation.ts";
 import { hasCue, isRequest } from "./cues.ts";
-import { type Section, sureness } from "./score.ts";
-import type { Signals, Situation } from "./signals.ts";
-import { isIdle, isListable, type Weighed, WORDED, type Work } from "./weigh.ts";
+import { sureness } from "./score.ts";
+import type { Signals } from "./signals.ts";
+import type { Situation } from "./situation.ts";
+import { isIdle, isListable, type Weighed, type Work } from "./weigh.ts";
 
 const MOST_LINES = 3;
 /** In characters. */
@@ -17,12 +19,7 @@ export function linesInProgress(work: Work, carried: CarriedState, project: stri
   const { situation, sentences, weights } = work;
   const isCalledOff = situation.lastUser !== undefined && isCallOff(situation.lastUser);
   const isOpen = !isCalledOff && sureness(openSignals(situation, sentences), "user", weights.open) >= 0;
-  const candidates = [
-    openTodos(carried, project),
-    openRequests(work, NO_ANSWER),
-    isOpen ? openWork(work) : [],
-    openRequests(work, FAILED_ANSWER),
-  ];
+  const candidates = [openTodos(carried, project), openRequests(work, NO_ANSWER), isOpen ? openWork(work) : []];
   return candidates.find((lines) => lines.length > 0) ?? [];
 }
 
@@ -62,7 +59,6 @@ export function openSignals({ conversation, ...situation }: Situation, sentences
 }
 
 const NO_ANSWER: ReadonlySet<Outcome> = new Set(["none", "cut"]);
-const FAILED_ANSWER: ReadonlySet<Outcome> = new Set(["failed"]);
 
 /** Requests whose answer ended so, or said nothing. */
 function openRequests({ conversation, taken }: Work, outcomes: ReadonlySet<Outcome>): Line[] {
@@ -71,9 +67,7 @@ function openRequests({ conversation, taken }: Work, outcomes: ReadonlySet<Outco
   return turns
     .slice(calledOff + 1)
     .filter(({ digest, isChat }) => digest.role === "user" && !isChat)
-    .filter((turn) => {
-      return outcomes.has(outcomeOf(turn)) || (isUncontested(turn) && !turn.asks);
-    })
+    .filter((turn) => outcomes.has(outcomeOf(turn)) || (isSolo && isUncontested(turn) && !turn.asks))
     .flatMap(({ spoken }) => {
       const free = spoken.filter(
         (one) => one.matter.size >= 2 && !taken.has(one) && !isIdle(one) && !hasCue(one.said.text, "goesOn"),
@@ -106,7 +100,7 @@ function isCallOff({ digest, reverses, spoken }: Turn): boolean {
 const END = 4;
 const MOST_SECOND = 3;
 /** In messages of people and turns of the agent. */
-const LONG = 8;
+const LONG = 11;
 
 /** One line of at most two sentences; both entries are cited. */
 function openWork(work: Work): Line[] {
@@ -117,6 +111,7 @@ function openWork(work: Work): Line[] {
   const opening = turns.find(({ digest, isChat }) => digest.role === "user" && !isChat);
   const [best, ...others] = sentences
     .filter(({ spoken: { turn } }) => turn === opening || turn.place >= turns.length - END)
+    .filter(({ spoken: { turn } }) => turn === opening || !isAnswered(turn, conversation))
     .filter(({ spoken }) => spoken.matter.size >= 2 && isListable(spoken) && (!taken.has(spoken) || mayRepeat(spoken)))
     .map(({ spoken, signals }) => {
       const all = openWorkSignals(spoken, signals, sentences);
@@ -125,12 +120,19 @@ function openWork(work: Work): Line[] {
     .sort((a, b) => b.sure - a.sure);
   if (best === undefined || best.sure < 0) return [];
   const room = LONGEST - best.spoken.said.text.length - 3;
-  const second = others.slice(0, MOST_SECOND).find(({ spoken }) => spoken.said.text.length <= room);
+  const second = others.slice(0, MOST_SECOND).find(({ spoken, sure }) => sure >= 0 && spoken.said.text.length <= room);
   const parts = [best, second].flatMap((one) => one?.spoken ?? []).sort(byPlace);
   const text = parts.map(({ said }) => said.text.replace(/[.\s]+$/, "")).join(" — ");
   const [{ entryId, timestamp }, other] = parts.map(({ turn }) => turn.digest) as [Digest, Digest | undefined];
   const line = { text: excerpt(parts.length === 1 ? best.spoken.said.text : text), entryId, timestamp };
   return [other === undefined || other.entryId === entryId ? line : { ...line, alsoFrom: other.entryId }];
+}
+
+/** A request that was done is no longer open. */
+function isAnswered(turn: Turn, { outcomeOf }: Conversation): boolean {
+  return (
+    turn.digest.role === "user" && turn.spoken.some(({ said }) => isRequest(said.text)) && outcomeOf(turn) === "done"
+  );
 }
 
 function byPlace(a: Spoken, b: Spoken): number {

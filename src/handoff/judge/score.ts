@@ -1,10 +1,9 @@
 /** The weights of signals (data/handoff-weights.json), and how much they speak for a sentence. */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../../base/package.ts";
+import { type Section, SECTIONS, WORDED } from "../patterns/note.ts";
+import type { Spoken } from "./conversation.ts";
 import type { Signals } from "./signals.ts";
-
-export const SECTIONS = ["in-progress", "blocker", "decision", "accomplishment", "next-step"] as const;
-export type Section = (typeof SECTIONS)[number];
 
 /** `open` weighs the end of a conversation: is something unfinished? */
 export const WEIGHED = [...SECTIONS, "open"] as const;
@@ -26,6 +25,12 @@ export function sureness(signals: Signals, speaker: Speaker, section: SectionWei
   let sum = -section.threshold;
   for (const [name, value] of signals) sum += value * (weights[name] ?? 0);
   return sum;
+}
+
+/** The same for a sentence, with its words. */
+export function sentenceSureness(spoken: Spoken, signals: Signals, section: Section, weights: JudgeWeights): number {
+  const words = spoken.said.words?.[WORDED.findIndex((one) => one === section)] ?? 0;
+  return words + sureness(signals, spoken.turn.digest.role, weights[section]);
 }
 
 export type Speaker = "user" | "assistant";

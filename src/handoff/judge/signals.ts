@@ -4,72 +4,11 @@
  */
 import { type Matter, overlap } from "../matter.ts";
 import type { Said } from "../state.ts";
-import type { Conversation, Spoken, Turn } from "./conversation.ts";
-import { CUES, hasCue, isRequest, startsWithCue } from "./cues.ts";
+import type { Spoken, Turn } from "./conversation.ts";
+import { type Cue, cuesIn, hasCue, isRequest } from "./cues.ts";
+import { type Denial, scoreOf, type Situation } from "./situation.ts";
 
 export type Signals = Map<string, number>;
-
-export interface Situation {
-  conversation: Conversation;
-  firstUser: Turn | undefined;
-  lastUser: Turn | undefined;
-  lastAgent: Turn | undefined;
-  hasOpenTodos: boolean;
-  hasTodos: boolean;
-  /** Something at the end says that more is to come. */
-  isUnfinished: boolean;
-  /** The turns that use a word. */
-  usedIn: ReadonlyMap<string, ReadonlySet<number>>;
-}
-
-export function situationOf(conversation: Conversation, todos: { open: number; all: number }): Situation {
-  const { turns, failure } = conversation;
-  const last = turns.at(-1);
-  const asked = turns.findLast(({ digest }) => digest.role === "user" && digest !== last?.digest);
-  const isStopped = asked !== undefined && STOPPED.has(conversation.outcomeOf(asked));
-  const endsOpen = last?.digest.role === "user" ? asksForMore(last) : isStopped;
-  const points = turns.slice(-2).some(({ spoken }) => spoken.some(({ said }) => pointsAhead(said.text)));
-  return {
-    conversation,
-    firstUser: turns.find(({ digest }) => digest.role === "user"),
-    lastUser: turns.findLast(({ digest }) => digest.role === "user"),
-    lastAgent: turns.findLast(({ digest }) => digest.role === "assistant"),
-    hasTodos: todos.all > 0,
-    hasOpenTodos: todos.open > 0,
-    isUnfinished: todos.open > 0 || failure !== undefined || endsOpen || points,
-    usedIn: usedWords(turns),
-  };
-}
-
-const STOPPED: ReadonlySet<string> = new Set(["none", "cut", "asked", "failed", "planned"]);
-
-/** A last message of a person that is more than thanks and goodbye. */
-function asksForMore({ spoken, isChat, asks }: Turn): boolean {
-  if (isChat) return false;
-  return asks || spoken.some(({ said }) => isRequest(said.text) || pointsAhead(said.text));
-}
-
-function pointsAhead(text: string): boolean {
-  return hasCue(text, "firstThing") || hasCue(text, "remains") || hasCue(text, "waits");
-}
-
-function usedWords(turns: readonly Turn[]): Map<string, Set<number>> {
-  const used = new Map<string, Set<number>>();
-  for (const { place, spoken } of turns) {
-    for (const word of spoken.flatMap(({ matter }) => [...matter])) {
-      const places = used.get(word) ?? new Set();
-      used.set(word, places.add(place));
-    }
-  }
-  return used;
-}
-
-/** The statement was not taken up, so it is meant as it was written. */
-export function isUndisputed({ turn, said }: Spoken, { conversation, lastUser }: Situation): boolean {
-  if (said.isQuestion === true) return false;
-  const isLast = turn === lastUser && conversation.after(turn) === undefined && !isRequest(said.text);
-  return conversation.isUncontested(turn) || isLast;
-}
 
 export function signalsOf(spoken: Spoken, situation: Situation): Signals {
   const { conversation } = situation;
@@ -83,11 +22,17 @@ export function signalsOf(spoken: Spoken, situation: Situation): Signals {
   addPlace(spoken, situation, add);
   addCues(spoken, add);
   addWords(spoken, situation, add);
-  if (spoken.turn.digest.role === "user") addAnswer(spoken, situation, add);
-  else addReport(spoken, situation, add);
+  const before = partnerIn(spoken.matter, conversation.before(spoken.turn));
+  const after = partnerIn(spoken.matter, conversation.after(spoken.turn));
+  const shares = { before: before?.share ?? 0, after: after?.share ?? 0 };
+  if (spoken.turn.digest.role === "user") addAnswer(spoken, shares, situation, add);
+  else addReport(spoken, shares, situation, add);
   addLater(spoken, situation, add);
-  addPartner(spoken, conversation.before(spoken.turn), "before", add);
-  addPartner(spoken, conversation.after(spoken.turn), "after", add);
+  addDenied(spoken, situation, add);
+  addNeighbour(spoken, -1, "prev", add);
+  addNeighbour(spoken, 1, "next", add);
+  addPartner(spoken, before, "before", add);
+  addPartner(spoken, after, "after", add);
   return found;
 }
 
@@ -130,10 +75,6 @@ function wordCount({ text }: Said): number {
   return text.split(/\s+/).length;
 }
 
-function scoreOf({ scores }: Said, index: number): number {
-  return Math.max(-4, Math.min(4, scores?.[index] ?? -1));
-}
-
 function addPlace({ turn, said }: Spoken, situation: Situation, add: Add): void {
   const { conversation, lastUser, lastAgent, firstUser, isUnfinished, hasOpenTodos, hasTodos } = situation;
   const { turns, hasTools, failure } = conversation;
@@ -164,11 +105,7 @@ function addPlace({ turn, said }: Spoken, situation: Situation, add: Add): void 
 }
 
 function addCues({ said }: Spoken, add: Add): void {
-  for (const cue of CUES) {
-    if (UNWEIGHED.has(cue)) continue;
-    add(cue, hasCue(said.text, cue));
-    add(`${cue}First`, startsWithCue(said.text, cue));
-  }
+  for (const cue of cuesIn(said.text)) if (!UNWEIGHED.has(cue)) add(cue, 1);
   const isWaiting = hasCue(said.text, "waits");
   const isTimed = hasCue(said.text, "times");
   const isOfPerson = hasCue(said.text, "people") || NAME.test(said.text);
@@ -225,7 +162,7 @@ function addWords({ turn: { place }, matter }: Spoken, { usedIn, firstUser, conv
 }
 
 /** A person's sentence as an answer: to what, and did the agent take it up? */
-function addAnswer({ said, turn, matter }: Spoken, { conversation }: Situation, add: Add): void {
+function addAnswer({ said, turn }: Spoken, shares: Shares, { conversation }: Situation, add: Add): void {
   const before = conversation.before(turn);
   const after = conversation.after(turn);
   if (!conversation.isUncontested(turn)) add(`outcome-${conversation.outcomeOf(turn)}`, 1);
@@ -233,8 +170,8 @@ function addAnswer({ said, turn, matter }: Spoken, { conversation }: Situation, 
   const isAsked = before?.spoken.some((one) => one.said.isQuestion === true) ?? false;
   const hasChoice = before?.spoken.some((one) => hasCue(one.said.text, "or")) ?? false;
   const isAnswer = before?.digest.role === "assistant" && (isOffered || isAsked || hasChoice) && !said.isQuestion;
-  const isNamed = before !== undefined && bestOverlap(matter, before) > 0;
-  const isTaken = after?.digest.role === "assistant" && !after.asks && bestOverlap(matter, after) > 0;
+  const isNamed = shares.before > 0;
+  const isTaken = after?.digest.role === "assistant" && !after.asks && shares.after > 0;
   add("asks", turn.asks);
   add("answersQuestion", before?.asks);
   add("answersOffer", isOffered);
@@ -250,7 +187,7 @@ function addAnswer({ said, turn, matter }: Spoken, { conversation }: Situation, 
   add("agreesTurn", turn.agrees);
   add("agreesAndSays", turn.agrees && said.at > 0);
   add("reversesTurn", turn.reverses);
-  add("echoed", after !== undefined && bestOverlap(matter, after) > 0.5);
+  add("echoed", shares.after > 0.5);
   add("nextWorks", after?.digest.edits !== undefined || after?.digest.runs !== undefined);
   add("nextAsks", after?.asks);
   add("unanswered", after === undefined);
@@ -259,11 +196,11 @@ function addAnswer({ said, turn, matter }: Spoken, { conversation }: Situation, 
 const SHORT_ANSWER = 16;
 
 /** An agent's sentence as a report or a proposal: of what work, and what did the person say to it? */
-function addReport({ said, turn, matter }: Spoken, { conversation }: Situation, add: Add): void {
+function addReport({ said, turn }: Spoken, shares: Shares, { conversation }: Situation, add: Add): void {
   const { digest } = turn;
   const before = conversation.before(turn);
   const after = conversation.after(turn);
-  const echo = before === undefined ? 0 : bestOverlap(matter, before);
+  const echo = shares.before;
   const isProposal = turn.asks || hasCue(said.text, "offers") || hasCue(said.text, "or");
   add("edits", digest.edits !== undefined);
   add("runs", digest.runs !== undefined);
@@ -276,7 +213,7 @@ function addReport({ said, turn, matter }: Spoken, { conversation }: Situation, 
   add("rejected", after?.reverses);
   add("proposal", isProposal);
   add("proposalAccepted", isProposal && after?.agrees === true && !after.reverses);
-  add("proposalTaken", isProposal && after !== undefined && bestOverlap(matter, after) > 0);
+  add("proposalTaken", isProposal && shares.after > 0);
   add("askedBack", after?.asks);
   add("unanswered", after === undefined);
   add("echo", echo);
@@ -285,34 +222,39 @@ function addReport({ said, turn, matter }: Spoken, { conversation }: Situation, 
   add("afterQuestion", before?.asks);
 }
 
-/** The sentence of the turn before or after that is about the same: what is answered, or how it was taken up. */
-function addPartner({ matter, turn }: Spoken, other: Turn | undefined, name: string, add: Add): void {
-  if (other === undefined || other.digest.role === turn.digest.role) return;
-  const partner = partnerIn(matter, other);
-  for (const cue of TURN_CUES) {
-    add(
-      `${name}Turn-${cue}`,
-      other.spoken.some(({ said }) => hasCue(said.text, cue)),
-    );
-  }
-  if (partner === undefined) return;
-  const { said } = partner;
+/** How much a sentence shares with the nearest one of the turn before and after. */
+interface Shares {
+  before: number;
+  after: number;
+}
+
+/** What is answered, or how it was taken up. */
+function addPartner({ turn }: Spoken, partner: Partner | undefined, name: string, add: Add): void {
+  if (partner === undefined || partner.one.turn.digest.role === turn.digest.role) return;
+  const { said } = partner.one;
   add(`${name}First`, said.at === 0);
   add(`${name}Asks`, said.isQuestion);
   add(`${name}Short`, wordCount(said) <= SHORT_ANSWER);
   add(`${name}Item`, said.isItem);
   for (const [index, score] of SCORES.entries()) add(`${name}-${score}`, scoreOf(said, index) / 2);
-  for (const cue of PARTNER_CUES) add(`${name}-${cue}`, hasCue(said.text, cue));
+  for (const cue of cuesIn(said.text)) if (PARTNER_CUES.has(cue)) add(`${name}-${cue}`, 1);
 }
 
-const TURN_CUES = ["waits", "later", "plans", "past", "remains", "offers", "fails", "or"] as const;
-const PARTNER_CUES = ["offers", "or", "past", "plans", "waits", "chooses"] as const;
+const PARTNER_CUES: ReadonlySet<string> = new Set<Cue>(["offers", "or", "past", "plans", "waits", "chooses"]);
+
+interface Partner {
+  one: Spoken;
+  share: number;
+}
 
 /** The sentence of a turn that shares most with a matter. Undefined: none shares a word. */
-function partnerIn(matter: Matter, turn: Turn): Spoken | undefined {
-  const shared = turn.spoken.map((one) => ({ one, share: overlap(matter, one.matter) }));
-  const [best] = shared.filter(({ share }) => share > 0).sort((a, b) => b.share - a.share);
-  return best?.one;
+function partnerIn(matter: Matter, turn: Turn | undefined): Partner | undefined {
+  let best: Partner | undefined;
+  for (const one of turn?.spoken ?? []) {
+    const share = overlap(matter, one.matter);
+    if (share > (best?.share ?? 0)) best = { one, share };
+  }
+  return best;
 }
 
 /** What later turns say about the same matter. */
@@ -339,6 +281,64 @@ function addLater({ matter, turn }: Spoken, { conversation }: Situation, add: Ad
   add("laterTrouble", later.trouble);
 }
 
-function bestOverlap(matter: Matter, turn: Turn): number {
-  return Math.max(0, ...turn.spoken.map((one) => overlap(matter, one.matter)));
+/** The sentence before or after it in the same message. */
+function addNeighbour({ turn, said }: Spoken, step: number, name: string, add: Add): void {
+  const near = turn.spoken.find((one) => one.said.at === said.at + step)?.said;
+  add(`${name}None`, near === undefined);
+  if (near === undefined) return;
+  add(`${name}Asks`, near.isQuestion);
+  add(`${name}Item`, near.isItem);
+  add(`${name}Requests`, isRequest(near.text));
+  for (const [index, score] of SCORES.entries()) add(`${name}-${score}`, scoreOf(near, index) / 2);
+  for (const cue of cuesIn(near.text)) if (NEAR_CUES.has(cue)) add(`${name}-${cue}`, 1);
+}
+
+const NEAR_CUES: ReadonlySet<string> = new Set<Cue>([
+  "waits",
+  "later",
+  "plans",
+  "past",
+  "remains",
+  "offers",
+  "fails",
+  "or",
+  "chooses",
+  "agrees",
+  "chats",
+  "supposes",
+  "firstThing",
+  "reverses",
+  "declines",
+  "contacted",
+]);
+
+/** Later words against it: a clause that names the same thing and denies it, or a rival of the same choice that wins. */
+function addDenied(
+  { matter, turn, said }: Spoken,
+  { conversation, usedIn, denials, choices }: Situation,
+  add: Add,
+): void {
+  const often = conversation.turns.length / 2 + 1;
+  const against = new Set<Denial>();
+  for (const word of matter) {
+    if ((usedIn.get(word)?.size ?? 0) > often) continue;
+    for (const denial of denials.get(word) ?? []) against.add(denial);
+  }
+  const later = { deniedHere: 0, deniedByPerson: 0, deniedByAgent: 0, rival: 0, undone: 0 };
+  for (const { isDenied, isUndone, spoken } of against) {
+    const { place, digest } = spoken.turn;
+    const isHere = place === turn.place && spoken.said.at > said.at;
+    if (!isHere && (place <= turn.place || spoken.said.isQuestion === true)) continue;
+    if (isDenied) later[isHere ? "deniedHere" : digest.role === "user" ? "deniedByPerson" : "deniedByAgent"] += 1;
+    if (isUndone) later.undone += 1;
+  }
+  const offered = conversation.before(turn)?.spoken ?? [];
+  for (const {
+    matter: chosen,
+    turn: { place },
+  } of choices) {
+    if (place <= turn.place || [...chosen].some((word) => matter.has(word))) continue;
+    if ([...chosen].some((word) => offered.some((one) => one.matter.has(word)))) later.rival += 1;
+  }
+  for (const [name, count] of Object.entries(later)) add(name, Math.min(count, 2) / 2);
 }

@@ -1,13 +1,12 @@
 /** Weighs each sentence of a conversation for each section. */
 import { overlap } from "../matter.ts";
+import { type Section, SECTIONS } from "../patterns/note.ts";
 import type { CarriedState } from "../state.ts";
 import { type Conversation, readConversation, type Spoken } from "./conversation.ts";
 import { hasCue, isRequest } from "./cues.ts";
-import { type JudgeWeights, type Section, SECTIONS, sureness } from "./score.ts";
-import { isUndisputed, type Signals, signalsOf, type Situation, situationOf } from "./signals.ts";
-
-/** In the order in which sections take their sentences. */
-export const WORDED = ["next-step", "blocker", "decision", "accomplishment"] as const satisfies readonly Section[];
+import { type JudgeWeights, sentenceSureness } from "./score.ts";
+import { type Signals, signalsOf } from "./signals.ts";
+import { type Situation, situationOf } from "./situation.ts";
 
 /** A sentence with how sure each section is of it. */
 export interface Weighed {
@@ -37,7 +36,7 @@ export function weigh(carried: CarriedState, { project, weights }: { project: st
       const signals = signalsOf(spoken, situation);
       const plain = plainly(spoken, signals, situation);
       const entries = SECTIONS.map((section) => {
-        const sure = sureness(signals, spoken.turn.digest.role, weights[section]);
+        const sure = sentenceSureness(spoken, signals, section, weights);
         return [section, plain === undefined ? sure : section === plain ? Math.max(sure, PLAIN) : NEVER] as const;
       });
       return { spoken, signals, sure: Object.fromEntries(entries) as Record<Section, number> };
@@ -48,29 +47,29 @@ export function weigh(carried: CarriedState, { project, weights }: { project: st
 /** How sure the judge is of a plain statement, and that it belongs to no other section. */
 const PLAIN = 1;
 const NEVER = -9;
-/** The scorer's log-odds for a report that leaves no doubt. */
-const SURE_REPORT = 3;
 const SCORED = ["blocker", "decision", "accomplishment"] as const satisfies readonly Section[];
 
-/** The section of a statement that says what it is ("we decided …"), or that is not disputed. */
-function plainly(spoken: Spoken, signals: Signals, situation: Situation): Section | undefined {
-  const { text, scores = [], isQuestion } = spoken.said;
+/** The section of a statement that says what it is ("we decided …"), that nobody disputes, or that is the last word. */
+function plainly({ said, turn }: Spoken, signals: Signals, { conversation }: Situation): Section | undefined {
+  const { text, scores = [], isQuestion } = said;
   if (isQuestion === true || signals.has("laterReversed")) return undefined;
-  const isLastReport = spoken.turn === situation.lastAgent && situation.conversation.after(spoken.turn) === undefined;
-  if (isLastReport && (scores[2] ?? 0) >= SURE_REPORT) return "accomplishment";
+  const isLast = conversation.after(turn) === undefined;
+  const isPerson = turn.digest.role === "user";
+  if (isLast && !isPerson) return (scores[2] ?? 0) >= SURE_REPORT ? "accomplishment" : undefined;
+  const isAlone = conversation.isSolo && isPerson;
+  const namesNext = hasCue(text, "namesNext") || /^next\b/i.test(text);
+  if (namesNext && conversation.isUncontested(turn)) return "next-step";
   const declares = hasCue(text, "declares");
-  const isAlone = isUndisputed(spoken, situation);
-  if (!declares && !isAlone) return undefined;
-  if (isAlone && (hasCue(text, "namesNext") || /^next\b/i.test(text))) return "next-step";
-  const isSolo = situation.conversation.isUncontested(spoken.turn);
-  const least = isSolo && declares ? 0 : isSolo && hasCue(text, "fails") ? -0.5 : 1;
+  const least = isAlone && declares ? 0 : isAlone && hasCue(text, "fails") ? -0.5 : 1;
   const found = SCORED.find(
     (_one, index) => (scores[index] ?? NEVER) >= least && scores[index] === Math.max(...scores),
   );
-  // A trouble that was named before the person's last message may be over.
-  const isOld = !isAlone && situation.lastUser !== undefined && spoken.turn.place < situation.lastUser.place;
-  return found === "blocker" && isOld ? undefined : found;
+  const isTrouble = isLast && found === "blocker" && !isRequest(text);
+  return isAlone || declares || isTrouble ? found : undefined;
 }
+
+/** The scorer's log-odds for a report that leaves no doubt. */
+const SURE_REPORT = 3;
 
 const JOKE = /[😂🤣💀🙃😅😎🤡]|\b(?:lol|haha+|hehe)\b|[:;]-?\)/iu;
 const QUOTE = /["“”„«»]/;

@@ -7,7 +7,7 @@ import { dataFile } from "../../base/package.ts";
 import { redactText } from "../../base/redact.ts";
 import { excerpt } from "./content.ts";
 import { featuresOf, placesOf } from "./features.ts";
-import { PATTERN_TYPES, type PatternMessage, type PatternNote, type PatternType } from "./note.ts";
+import { PATTERN_TYPES, type PatternMessage, type PatternNote, type PatternType, WORDED } from "./note.ts";
 import { readSentences, type Sentence } from "./sentences.ts";
 
 export interface DetectOptions {
@@ -26,6 +26,8 @@ export interface ScoredSentence {
   features: readonly string[];
   /** Log-odds in the order of PATTERN_TYPES. Empty for other languages and for "ok". */
   scores: readonly number[];
+  /** What its words add to the log-odds of each section, in the order of WORDED. */
+  words: readonly number[];
 }
 
 /** A string is a person's message; its notes have an empty time and entry id. */
@@ -41,9 +43,10 @@ export function scoreMessage({ role, text }: Pick<PatternMessage, "role" | "text
   return sentences.map((sentence, index) => {
     const place = places[index];
     if (place === undefined || sentence.isForeign || sentence.isAgreement)
-      return { sentence, features: [], scores: [] };
+      return { sentence, features: [], scores: [], words: [] };
     const features = featuresOf(sentence, place);
-    return { sentence, features, scores: scoresOf(features) };
+    const all = scoresOf(features);
+    return { sentence, features, scores: all.slice(0, TYPES), words: all.slice(TYPES) };
   });
 }
 
@@ -84,25 +87,30 @@ function surest(notes: readonly PatternNote[], most: number): PatternNote[] {
   return notes.filter((note) => kept.has(note));
 }
 
-/** One row of `PATTERN_TYPES.length` numbers for each feature. */
+/** One row for each feature: a number for each type of note, then one for each section. */
 interface Weights {
   rows: ReadonlyMap<string, number>;
   numbers: Float64Array;
 }
 
-const COLUMNS = PATTERN_TYPES.length;
+const TYPES = PATTERN_TYPES.length;
+const COLUMNS = TYPES + WORDED.length;
 let weights: Weights | undefined;
 
 function scoresOf(features: readonly string[]): number[] {
   const { rows, numbers } = (weights ??= readWeights());
-  const scores = PATTERN_TYPES.map(() => 0);
-  for (const feature of ["bias", ...features]) {
+  const scores = new Float64Array(COLUMNS);
+  const addRow = (feature: string): void => {
     const row = rows.get(feature);
-    if (row === undefined) continue;
-    for (let column = 0; column < COLUMNS; column += 1)
-      scores[column] = (scores[column] ?? 0) + (numbers[row * COLUMNS + column] ?? 0);
-  }
-  return scores;
+    if (row === undefined) return;
+    const from = row * COLUMNS;
+    for (let column = 0; column < COLUMNS; column += 1) {
+      scores[column] = (scores[column] ?? 0) + (numbers[from + column] ?? 0);
+    }
+  };
+  addRow("bias");
+  features.forEach(addRow);
+  return Array.from(scores);
 }
 
 function weightOf(feature: string, column: number): number {
@@ -128,7 +136,9 @@ function readWeights(): Weights {
   for (const [row, line] of lines.entries()) {
     const cells = line.split("\t");
     rows.set(cells[0] ?? "", row);
-    for (let column = 0; column < COLUMNS; column += 1) numbers[row * COLUMNS + column] = Number(cells[column + 1]);
+    for (let column = 0; column < COLUMNS; column += 1) {
+      numbers[row * COLUMNS + column] = Number(cells[column + 1] ?? 0);
+    }
   }
   return { rows, numbers };
 }

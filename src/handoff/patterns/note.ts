@@ -11,6 +11,14 @@ export const PATTERN_TYPES = [
 
 export type PatternType = (typeof PATTERN_TYPES)[number];
 
+/** The sections of a hand-off. */
+export const SECTIONS = ["in-progress", "blocker", "decision", "accomplishment", "next-step"] as const;
+
+export type Section = (typeof SECTIONS)[number];
+
+/** The sections that are judged by words, in the order in which they take their sentences. */
+export const WORDED = ["next-step", "blocker", "decision", "accomplishment"] as const satisfies readonly Section[];
+
 export interface PatternMessage {
   role: "user" | "assistant";
   text: string;
