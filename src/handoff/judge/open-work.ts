@@ -19,7 +19,12 @@ export function linesInProgress(work: Work, carried: CarriedState, project: stri
   const { situation, sentences, weights } = work;
   const isCalledOff = situation.lastUser !== undefined && isCallOff(situation.lastUser);
   const isOpen = !isCalledOff && sureness(openSignals(situation, sentences), "user", weights.open) >= 0;
-  const candidates = [openTodos(carried, project), openRequests(work, NO_ANSWER), isOpen ? openWork(work) : []];
+  const candidates = [
+    openTodos(carried, project),
+    openRequests(work, NO_ANSWER),
+    isOpen ? openWork(work) : [],
+    openRequests(work, FAILED_ANSWER),
+  ];
   return candidates.find((lines) => lines.length > 0) ?? [];
 }
 
@@ -59,6 +64,7 @@ export function openSignals({ conversation, ...situation }: Situation, sentences
 }
 
 const NO_ANSWER: ReadonlySet<Outcome> = new Set(["none", "cut"]);
+const FAILED_ANSWER: ReadonlySet<Outcome> = new Set(["failed"]);
 
 /** Requests whose answer ended so, or said nothing. */
 function openRequests({ conversation, taken }: Work, outcomes: ReadonlySet<Outcome>): Line[] {
