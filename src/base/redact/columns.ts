@@ -6,9 +6,16 @@ const HEAD = /^[\p{L}\w .()-]{0,40}$/u;
 const PASSWORD_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${PASSWORD}s?$`, "i");
 const SECRET_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${SECRET}s?$`, "i");
 const USER_HEAD = /^(?:\w{1,20}[ _-])?(?:(?:user[ _]?)?(?:name|id)|user|login|account|e-?mail|ssid|benutzer|konto)$/i;
-const ANY_HEAD = new RegExp(`(?:${PASSWORD}|${SECRET}|pass|pw)s?["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`, "i");
-const HEADING = new RegExp(`^[# *]{0,4}(?:[\\w-]{1,16} )?(?:${PASSWORD}|${SECRET})s:?[*]{0,2}$`, "i");
-const ITEM = /^([ \t]{0,8}(?:[-*•] )?[\w. -]{1,24}: )(\S{8,})$/;
+const ANY_HEAD = new RegExp(
+  `(?:${PASSWORD}|${SECRET}|pass|pw|stringdata)s?["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`,
+  "i",
+);
+const HEADING = new RegExp(
+  `^[# *]{0,4}(?!(?:design )?tokens)(?:(?:[\\w-]{1,16}[ _-])?(?:${PASSWORD}|${SECRET})s|stringData):?[*]{0,2}$`,
+  "i",
+);
+const ITEM = /^([ \t]{0,40}(?:[-*•] )?[\w. -]{1,24}:[ \t]{1,40}["']?)([^\s"']{8,})["']?$/;
+const OTHER_ITEM = /(?:name|user|host|image|runner|from|region|type|version|provider|path|cluster)\W*$/i;
 const INSERTED = /(\(([^()\n]{1,200})\)\s{0,4}VALUES\s{0,4})((?:\([^()\n]{1,500}\)[\s,;]{0,4}){1,500})/gi;
 const COMMA = /(,)/;
 const DIVIDERS = [/(\|)/, /(\t)/, COMMA, /(;)/, /( {2,})/];
@@ -41,7 +48,8 @@ function readHead(line: string): RedactRow | undefined {
 /** `- router: otterblue77` */
 function redactItem(item: string): string | undefined {
   const [, name, value = ""] = ITEM.exec(item) ?? [];
-  const isSecret = strengthOf(value) >= JOINED && (looksTyped(value) || /\d{2}(?:-\w)?$/.test(value));
+  const isSecret =
+    !OTHER_ITEM.test(name ?? "") && strengthOf(value) >= JOINED && (looksTyped(value) || /\d{2}(?:-\w)?$/.test(value));
   return name === undefined || !isSecret ? name && item : name + REDACTED;
 }
 
