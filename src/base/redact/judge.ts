@@ -222,8 +222,8 @@ const isReply = inText((secret, cue) => {
 /** The next speaker answers a request for a secret. */
 export const isAnswer: Judge = (secret, cue) => isRequested(secret, cue) && isReply(secret, cue);
 
-/** No name in capitals and no `camelCase`. */
-const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$/;
+/** No name in capitals and no `camelCase`; Base32. */
+const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$|^(?=(?:[A-Z]*\d){2})[A-Z0-9]{16,}$/;
 /** Several signs and a digit, but no template. */
 const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
 export const isGenerated: Judge = (secret) => GENERATED.test(secret);

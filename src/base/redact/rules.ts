@@ -36,9 +36,9 @@ const CLOSE = String.raw`(?:\\{0,3}["'\x60\]]|[*_]{1,2}){0,2}(?: \([^()\n]{1,40}
 /** `: `, ` = `, `=> `, `: string = "`, `?? "` */
 const SIGN = String.raw`(?::[ \t]?&?\w{1,20}[ \t]?=(?=[ \t]?["'])|:=|={1,3}>?|:(?!:)|→|->|(?:\|\||\?\?)(?= ["']))`;
 const ASSIGN = String.raw`[ \t]{0,40}${SIGN}[*_]{0,2}(?:<\/\w{1,8}>)?[ \t]{0,40}`;
+const SETTINGS = String.raw`(?:\w{1,20}\s{0,40}=[^\n]{0,80}\n\s{0,40}){0,3}`;
 const VALUE_NAME = String.raw`["']?(?:value["']?\s{0,40}[:=]|default\s{0,40}=)`;
 const ATTRIBUTE = String.raw`(?:\w{1,20} (?:name|key)=["'])?`;
-const ROW = String.raw`(?:^|\n)[^\n|]{0,40}\|[ *]{0,4}(?:\w{1,20} )?${NAME}[ *]{0,40}`;
 const COOKIE = String.raw`[\w.-]{1,64}(?:=[^\s;"'\x60]{0,512})?`;
 const JAR = String.raw`\t(?:TRUE|FALSE)\t\/[^\t\n]{0,99}\t(?:TRUE|FALSE)\t\d{1,12}\t`;
 const HEADER = String.raw`\s{0,2}[:=, ]\s{0,3}["'\x60]?`;
@@ -66,19 +66,17 @@ const COUNTED = String.raw`(?:(?:word |#)?\d{1,2}[.):]{0,2}[ \t]{1,3}|[-*•] )?
 const SEED_WORDS = String.raw`${COUNTED}(?:[a-z]{3,8}["']?,?\s{1,20}${COUNTED}){11,23}[a-z]{3,8}`;
 const SEED_START = String.raw`${IS}|[ \t]{0,40}=|(?<=phrase|words|mnemonic|wallet|\))(?=\s)`;
 const USER = String.raw`["'\x60]?[\w.@+-]{1,64}["'\x60]?`;
-const LOGIN = String.raw`\b${oneOf("login")}\b`;
-const MAIL = String.raw`\S{1,64}@[\w.-]{1,64}(?:, | \/{1,2} )(?=\S*\d)`;
-const NETWORK = String.raw`[^\n/|]{0,40}?[ :]${USER}(?: ?/ ?| \| )(?=\S{8})(?-i:(?=\S*[a-z]))`;
+const MAIL = String.raw`\S{1,64}@[\w.-]{1,64}(?:, | \/{1,2} |:(?!\S*\/))(?=\S*\d)`;
+const NETWORK = String.raw`[^\n/|]{0,40}?[ :]${USER}(?: ?/ ?| \| )(?=[^\s\d]{4}\S{4})(?-i:(?=\S*[a-z]))`;
 const WIFI = String.raw`\b(?:ssid|wi-?fi|wlan)\b(?:[^\n]{1,40}\n[ *-]{0,4}(?:key|schlüssel): |${NETWORK})`;
 const SIGN_IN = String.raw`\b(?:log|sign|get)(?:s|ged|ging|ed|ing)?[ -]?in(?:to)?\b`;
 
 // Codes of locks, of messages, of apps that show one-time codes.
-const LOCK = oneOf("lock");
-const CODE_NOUN = "(?:code|combination|combo)s?(?: lock)?";
-const CODE_KIND = String.raw`(?:${LOCK}|${oneOf("code")})(?:'s)?(?: panel| keypad| lock){0,2}`;
-const CODE_PLACE = String.raw`${CODE_NOUN} (?:for|of|to|on|de|für)(?: (?!is\b)[\w']{1,16}){0,4}? ${LOCK}(?: \d{1,3})?`;
+const CODE_NOUN = "(?:code|c[oó]digo|combination|combo)s?(?: lock)?";
+const CODE_KIND = String.raw`(?:${oneOf("lock")}|${oneOf("code")})(?:'s)?(?: panel| keypad| lock){0,2}`;
+const CODE_PLACE = String.raw`${CODE_NOUN} (?:for|of|to|on|de|für)(?: (?!is\b)[\w']{1,16}){0,4}? ${oneOf("lock")}(?: \d{1,3})?`;
 const YOUR_CODE = "(?-i:(?:[Yy]our|Ihr|Dein|Votre)(?: [A-Z][\\w-]{1,16}){0,2} [Cc]ode)";
-const CODE = String.raw`\b(?:${YOUR_CODE}|${oneOf("code_name")}|${oneOf("compound")}-?code|${CODE_KIND} ${CODE_NOUN}|${CODE_PLACE})`;
+const CODE = String.raw`\b(?:${YOUR_CODE}|${oneOf("code_name")}|${oneOf("compound")}-?code|${CODE_KIND}:? ${CODE_NOUN}|${CODE_PLACE})`;
 const GROUPS = String.raw`\d{3,4}[ -]\d{3,4}|\d{1,2}(?:[ -]\d{1,2}){2,4}|(?=[a-z]{0,4}\d)[a-z0-9]{4,5}-[a-z0-9]{4,5}`;
 const DIGITS = String.raw`(?:[a-z*#]?\d{4,8}[a-z]?|${GROUPS})[#*]?(?![\w:-])`;
 const WAS_CHANGED = String.raw`(?<=\b(?:changed|updated|reset|different|new)\b[\w ]{0,20})(?::| [–-]) `;
@@ -130,7 +128,11 @@ const BY_SHAPE: readonly Rule[] = [
   ["bearer", loose`(\b(?:bearer|basic)\s)[A-Za-z0-9._~+/=-]{16,4096}`, cue.isOpaque],
   ["header", loose`(\bauthorization${CLOSE}${HEADER}(?:\w{2,20} )?)(?!AWS4-)[^\s"'\x60,;<>]{8,4096}`, cue.isOpaque],
   ["option of a tool", exact`(\b${TOOL})(?!["']?\[redacted)(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`, cue.isGiven],
-  ["login", loose`((?:${LOGIN}|${SIGN_IN})[^\n/:|]{0,40}?[ :]{1,2}${USER}(?: ?[/|] ?|:))${TOLD}`, cue.isPair],
+  [
+    "login",
+    loose`((?:\b${oneOf("login")}\b|${SIGN_IN})[^\n/:|]{0,40}?[ :]{1,2}${USER}(?: ?[/|] ?|:))${TOLD}`,
+    cue.isPair,
+  ],
   ["sign in as", loose`(${SIGN_IN}[^\n]{0,30}? (?:as|with|using) ${USER} (?:with|using|and) )${TOLD}`, cue.isPair],
   ["argument of a login", loose`()(?=["'])(?<=${SIGN_IN_CALL}[^\n()]{1,80}, ?)${QUOTED}`, cue.isPair],
   ["basic", loose`(\b(?:basic\s|_?auth["']?\s{0,2}[:=]\s{0,2}["']?))[A-Za-z0-9+/]{4,512}={0,2}`, cue.isBasicAuth],
@@ -143,7 +145,7 @@ const BY_CODE: readonly Rule[] = [
   ["near its name", loose`(${TOKEN_BEFORE})[\w-]{20,256}(?![\w-])`, cue.isOpaqueRun],
   ["code as an answer", loose`((?:${CODE}|\d[ -]digit code)${ANSWER})${DIGITS}`, cue.isRequested],
   ["set-up key", loose`(\b${oneOf("setup")}\b[^\n]{0,40}?[: ]["'\x60]?)${BASE32}\b`, cue.isBase32],
-  ["key in hex", loose`()\b(?:0x)?[0-9a-f]{32,128}\b`, isKey],
+  ["key in hex", loose`()\b(?!0x[0-9a-f]{40}\b)(?:0x)?[0-9a-f]{32,128}\b`, isKey],
   ["spare codes", loose`(\b${oneOf("spare")}[ -]codes?${PLACE}(?:${IS})?\s{1,4}(?:[-*•] )?)${SPARE_CODES}`, cue.isCode],
   ["code", loose`(${CODE_IS})${DIGITS}(?:, ${DIGITS}){0,15}`, cue.isCode],
 ];
@@ -153,11 +155,10 @@ const BY_LABEL: readonly Rule[] = [
   ["generated", exact`(\b[A-Z_]{2,30}_(?:KEY|SALT)["']?\s{0,40}[:=,]\s{0,40})${QUOTED}`, cue.isGenerated],
   ["flag", loose`(${FLAG}${NAME}[ =])(?!-)${VALUE}`, cue.isAssigned],
   ["argument", loose`(${FIELD}|${TYPED})${QUOTED}`, cue.isAssigned],
-  ["name and value", loose`(${NAME}["'\x60]?[\s,:{]{1,40}${VALUE_NAME}\s{0,40})${VALUE}`, cue.isAssigned],
+  ["name and value", loose`(${NAME}["'\x60]?[\s,:{]{1,40}${SETTINGS}${VALUE_NAME}\s{0,40})${VALUE}`, cue.isAssigned],
   ["element", loose`(<${ATTRIBUTE}[\w:.-]{0,40}?${NAME}["']?(?:\s[^<>\n]{0,60})?>)[^<>\n]{4,200}(?=<)`, cue.isAssigned],
-  ["phrase", loose`(${PROMPT}[ \t]{0,40}[:=][* \t]{0,40})${PHRASE}${LINE_END}`, cue.isPhrase],
+  ["phrase", loose`(${PROMPT}[ \t]{0,40}(?:[:=→]|->)[* \t]{0,40})${PHRASE}${LINE_END}`, cue.isPhrase],
   ["cell", loose`(${NAME}:?<\/(?!th)\w{1,10}>\s{0,40}(?:<\w{1,20}[^<>\n]{0,60}>)?)[^<>\n]{4,200}(?=<)`, cue.isAssigned],
-  ["row of a table", loose`(${ROW}\|[ \x60]{0,4})[^\s|\x60]{4,128}(?=[ \x60]{0,40}\|${LINE_END})`, cue.isAssigned],
   ["below", loose`(\b${ABOVE}[ :?*|>]{0,4}${BLANK_LINES})${TOLD}${LINE_END}`, cue.isBelow],
   ["password is", loose`(${LABEL}["'\x60]?${PLACE}${IS})${TOLD}`, cue.isTold],
   ["beside", loose`((?<![\w/-])${NOUN}(?:[,?] ${STILL}| \(|[ \t]{1,40}|${PLACE} [–-] ))${TOLD}`, cue.isBeside],
