@@ -38,6 +38,8 @@ const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|i
 const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
 const CODE = new RegExp(anyOf(TABLE.code));
 const PUBLIC = new RegExp(`${anyOf(TABLE.public)}$`, "i");
+/** The name or address before a value says that anyone may see it. */
+export const isPublic = (before: string): boolean => PUBLIC.test(before);
 const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
 
 /** Commits, checksums and ids look like this too, so it needs a label. */
@@ -276,7 +278,8 @@ export const isPhrase: Judge = (secret, { kept, before }) => {
   const isTitle = words.every((word) => /^\p{Lu}\p{Ll}|^\d+$/u.test(word));
   const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word)) && !hasFunctionWord(secret);
   if (strengthOf(secret) < JOINED || (!isTitle && !isPlain)) return false;
-  if (/\d$/.test(secret) || /(?:phrase|app[- ]password)(?!\s$)/i.test(kept) || IS_PROMPT.test(kept)) return true;
+  if (/\d$/.test(secret) || /(?:phrase|app[- ]password)(?!\s$)/i.test(kept) || IS_PROMPT.test(kept))
+    return !/\w{2}[^e]ed\b/.test(secret);
   const isBesideUser = OWNER.test((before + kept).slice(-120));
   return isTitle ? isBesideUser || words.length > 2 : isBesideUser && words.length > 2;
 };
@@ -304,10 +307,10 @@ export const holdsSession: Judge = (cookies) => LONG_COOKIE.test(cookies) || SES
 /** Files of a build have their checksum in their name. */
 const FILE_END = /^\.(?:[cm]?js|css|map|html|json|wasm|svg|png|jpe?g|gif|webp|woff2?|pdf|zip|gz)\b/;
 export const isRandomRun: Judge = (run, { before, after }) =>
-  isRandom(run) && !/^(?:\/|--)/.test(run) && !FILE_END.test(after) && !PUBLIC.test(before);
+  isRandom(run) && !/^(?:\/|--)/.test(run) && !FILE_END.test(after) && !isPublic(before);
 /** Letters and digits without words. */
 export const isOpaqueRun: Judge = (run, { kept }) =>
-  !PUBLIC.test(kept) && (isHex(run) || isRandom(run) || /^(?=(?:[a-z]*\d){3})[a-z0-9]{24,}$/i.test(run));
+  !isPublic(kept) && (isHex(run) || isRandom(run) || /^(?=(?:[a-z]*\d){3})[a-z0-9]{24,}$/i.test(run));
 
 /** Words have no digits inside them. */
 export const isBase32: Judge = (secret) => /\d.*\d|\d[A-Z]|^[A-Z]{26,}$/.test(secret);

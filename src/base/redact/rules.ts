@@ -52,7 +52,7 @@ const PASSWORD_NAME = `(?:${PASSWORD}|pass|pw)`;
 const NOUN = String.raw`(?:${PASSWORD}s?|\bpw\b|${SECRET})`;
 const STILL = "(?:(?:it's|now|still) ){0,2}";
 const NEW_ONE = "(?:it's|it is|still|(?:the )?new one(?: is|:)?)";
-const ENTER = String.raw`(?: prompt| field| box)?[,;.]?(?: [\w']{1,8}){0,3}? (?:type|enter|use|try|put)(?: in)? `;
+const ENTER = String.raw`(?: prompt| field| box)?[,;.?]?(?: [\w']{1,8}){0,3}? (?:type|enter|use|try|put)(?: in)? `;
 const PHRASE_END = String.raw`(?: (?:for|of|on|to|and|in|at|until|when|now|then)\b|[^\s\w-]|\s*$|\n)`;
 const LABEL = String.raw`(?:${NOUN}|\bpass\b)`;
 const PLACE = String.raw`(?:[ \t]${oneOf("place")}(?:[ \t](?:(?!')[^\s"\x60,;:!?()]{1,32}|'[^'\n]{1,80}')){1,6}?)??(?: \([^()\n]{1,40}\))?`;
@@ -74,9 +74,9 @@ const SIGN_IN = String.raw`\b(?:log|sign|get)(?:s|ged|ging|ed|ing)?[ -]?in(?:to)
 // Codes of locks, of messages, of apps that show one-time codes.
 const CODE_NOUN = "(?:code|c[oó]digo|combination|combo)s?(?: lock)?";
 const CODE_KIND = String.raw`(?:${oneOf("lock")}|${oneOf("code")})(?:'s)?(?: panel| keypad| lock){0,2}`;
-const CODE_PLACE = String.raw`${CODE_NOUN} (?:for|of|to|on|de|für)(?: (?!is\b)[\w']{1,16}){0,4}? ${oneOf("lock")}(?: \d{1,3})?`;
+const CODE_PLACE = String.raw`(?<!\b(?:exit|error|status|return|source) )${CODE_NOUN} (?:for|of|to|on|de|für)(?: (?!is\b)[\w']{1,16}){0,4}? ${oneOf("lock")}(?: \d{1,3})?`;
 const YOUR_CODE = "(?-i:(?:[Yy]our|Ihr|Dein|Votre)(?: [A-Z][\\w-]{1,16}){0,2} [Cc]ode)";
-const CODE = String.raw`\b(?:${YOUR_CODE}|${oneOf("code_name")}|${oneOf("compound")}-?code|${CODE_KIND}:? ${CODE_NOUN}|${CODE_PLACE})`;
+const CODE = String.raw`\b(?:${YOUR_CODE}|${oneOf("code_name")}|${oneOf("compound")}-?code|${CODE_KIND}(?:: new|:)? ${CODE_NOUN}|${CODE_PLACE})`;
 const GROUPS = String.raw`\d{3,4}[ -]\d{3,4}|\d{1,2}(?:[ -]\d{1,2}){2,4}|(?=[a-z]{0,4}\d)[a-z0-9]{4,5}-[a-z0-9]{4,5}`;
 const DIGITS = String.raw`(?:[a-z*#]?\d{4,8}[a-z]?|${GROUPS})[#*]?(?![\w:-])`;
 const WAS_CHANGED = String.raw`(?<=\b(?:changed|updated|reset|different|new)\b[\w ]{0,20})(?::| [–-]) `;
@@ -92,8 +92,8 @@ const KEY_VARIABLE = String.raw`(?-i:\b(?!CACHE|PUBLIC|SESSION)[A-Z0-9_]{2,30}_K
 const CLIENT = String.raw`(?:client|api|sdk|gateway)(?: ?= ?(?:new |await )?[\w.]{1,40}|\.(?:create|new|init\w{0,8}))?`;
 const ARGUMENT = String.raw`${CLIENT}\((?:["'][^"'\n]{0,64}["'], ?){0,2}`;
 const KEY_LABEL = new RegExp(`(?:${HEX_KEY}(?:${IS}|[ \\t=]{1,40})|${KEY_VARIABLE}|${ARGUMENT})["'\`]?$`, "i");
-const REMARK_START = String.raw`^["'\x60)\]};,\s]{1,16}(?:\/\/|#|\/\*|--)[ \t]{0,4}(?:(?!not?\b)[\w']{1,16} ){0,3}?`;
-const KEY_NOUN = String.raw`(?:${oneOf("key")} key|${PASSWORD}|${SECRET})s?\b(?! ${oneOf("of_key")})`;
+const REMARK_START = String.raw`^["'\x60)\]};,\s]{1,16}(?:\/\/|#|\/\*|--)[ \t]{0,4}(?:(?!not?\b|${oneOf("of_key")})[\w']{1,16} ){0,3}?`;
+const KEY_NOUN = String.raw`(?:${oneOf("key")} key|${PASSWORD}|${SECRET})s?(?=\s*(?:[,.;:!(*-]|$)| (?:for|of|to|do)\b)`;
 const REMARK = new RegExp(REMARK_START + KEY_NOUN, "i");
 const BLANK_LINES = String.raw`\r?\n(?:[ \t]{0,8}(?:\x60{3}\w{0,12})?\r?\n){0,3}[ \t>*-]{0,40}`;
 const LINE_START = String.raw`(?:^|\n)[ \t]{0,40}(?:[-*•>] |\d\. )?[*]{0,2}(?:[\w.]{0,24}[_ -])?`;
@@ -165,7 +165,11 @@ const BY_LABEL: readonly Rule[] = [
   ["is the password", loose`()(?<=^|\s)(?=\S{4,128}${IS_THE} )${TOLD}(?=${IS_THE} ${THE_PASSWORD})`, cue.isTyped],
   ["another password", loose`(\[redacted\](?: to | or | and | \/ ))${TOLD}`, cue.isTyped],
   ["asked", loose`(${PASSWORD}${ENTER})${TOLD}`, cue.isEntered],
-  ["it is", loose`((?:${PASSWORD}|\bpass|\bpw)(?: [\w' ]{0,60})?(?:[,;.] ${NEW_ONE}| (?:->|→)) )${TOLD}`, cue.isTyped],
+  [
+    "it is",
+    loose`((?:${PASSWORD}|\bpass|\bpw)(?: [\w' ]{0,60})?(?:(?:[,;.]| [–—-]) ${NEW_ONE}| (?:->|→)) )${TOLD}`,
+    cue.isTyped,
+  ],
   ["Wi-Fi", loose`(${WIFI})${TOLD}`, cue.isTyped],
   ["as the password", loose`(\b${oneOf("use")} )${TOLD}(?= as ${THE_PASSWORD})`, cue.isNamed],
   ["passphrase", loose`(\b${oneOf("phrase")}(?:${PLACE}${IS}|[ \t]))${PLAIN_WORDS}(?=[.\n]|$)`, cue.isPhrase],
@@ -175,7 +179,7 @@ const BY_LABEL: readonly Rule[] = [
 /** `// admin key` also names the key before it. */
 function isKey(_: string, { before, after }: cue.Cue): boolean {
   const line = /[^\n]*$/.exec(before.slice(-200))?.[0] ?? "";
-  return KEY_LABEL.test(line) || (REMARK.test(after) && !/\bgit /.test(line));
+  return KEY_LABEL.test(line) || (REMARK.test(after) && !cue.isPublic(before) && !/\bgit /.test(line));
 }
 
 const HAS_CODE = /\d[\d-]|[a-z0-9]{16}|(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|recover|backup/i;
