@@ -178,7 +178,7 @@ const BY_LABEL: readonly Rule[] = [
 ];
 /** `// admin key` also names the key before it. */
 function isKey(_: string, { before, after }: cue.Cue): boolean {
-  const line = /[^\n]*$/.exec(before.slice(-200))?.[0] ?? "";
+  const line = before.slice(before.lastIndexOf("\n") + 1).slice(-200);
   return KEY_LABEL.test(line) || (REMARK.test(after) && !cue.isPublic(before) && !/\bgit /.test(line));
 }
 
