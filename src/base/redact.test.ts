@@ -71,6 +71,7 @@ const HOSTILE: readonly string[] = [
   "password |password is |Password:\n\n|secret\n|\nsecrets:\na: b|password,a\n|use it as the password ",
   "-----BEGIN PRIVATE KEY-----\n|sign in as x with |pin is 1234 |seed: able |totp abcd |connect('a', 'b', |a / |[redacted] to ",
   "what password?\nbob: |enter the password |the token a: |\tTRUE\t/\tTRUE\t0\t|p a s s |password  user  \n",
+  `password${" ".repeat(40)}|${"0f".repeat(16)}" // my |seed phrase\n1. able\n2. |asks for a password so just type |door code a, |« a »`,
 ].flatMap((pieces) => pieces.split("|"));
 
 describe("redactText", () => {
@@ -118,6 +119,14 @@ describe("redactText", () => {
 
   it("keeps invisible characters that hide nothing", () => {
     expect(redactText("password: k9-Tulip, می\u200cخواهم")).toBe("password: [redacted], می\u200cخواهم");
+  });
+
+  it("takes typographic quotes for quotes and keeps them", () => {
+    expect(redactText("the nas’s password is “kitten”, „she“ said")).toBe(
+      "the nas’s password is “[redacted]”, „she“ said",
+    );
+    expect(redactText("mot de passe : « Grenouille-22 » – ok")).toBe("mot de passe : « [redacted] » – ok");
+    expect(redactText("パスワード：「Sakura2020!」です")).toBe("パスワード：「[redacted]」です");
   });
 
   it("does not change redacted text", () => {

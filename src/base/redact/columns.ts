@@ -6,9 +6,12 @@ const HEAD = /^[\p{L}\w .()-]{0,40}$/u;
 const PASSWORD_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${PASSWORD}s?$`, "i");
 const SECRET_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${SECRET}s?$`, "i");
 const USER_HEAD = /^(?:\w{1,20}[ _-])?(?:(?:user[ _]?)?(?:name|id)|user|login|account|e-?mail|ssid|benutzer|konto)$/i;
-const ANY_HEAD = new RegExp(`(?:${PASSWORD}|${SECRET}|pass|pw)s?["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`, "i");
-const HEADING = new RegExp(`^[# *]{0,4}(?:[\\w-]{1,16} )?(?:${PASSWORD}|${SECRET})s:?[*]{0,2}$`, "i");
-const ITEM = /^([ \t]{0,8}(?:[-*•] )?[\w. -]{1,24}: )(\S{8,})$/;
+const NOUN = `(?:${PASSWORD}|${SECRET})s`;
+const ANY_HEAD = new RegExp(`(?:${NOUN}?|(?:pass|pw)s?|stringdata)["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`, "i");
+const LISTED = `(?!(?:design )?tokens)(?:(?:[\\w-]{1,16}[ _-])?${NOUN}|stringData)`;
+const HEADING = new RegExp(`^[# *]{0,4}${LISTED}:?[*]{0,2}$`, "i");
+const ITEM = /^([ \t]{0,40}(?:[-*•] )?[\w. -]{1,24}:[ \t]{1,40}["']?)([^\s"']{8,})["']?$/;
+const OTHER_ITEM = /(?:name|user|host|image|runner|from|region|type|version|provider|path|cluster)\W*$/i;
 const INSERTED = /(\(([^()\n]{1,200})\)\s{0,4}VALUES\s{0,4})((?:\([^()\n]{1,500}\)[\s,;]{0,4}){1,500})/gi;
 const COMMA = /(,)/;
 const DIVIDERS = [/(\|)/, /(\t)/, COMMA, /(;)/, /( {2,})/];
@@ -42,7 +45,7 @@ function readHead(line: string): RedactRow | undefined {
 function redactItem(item: string): string | undefined {
   const [, name, value = ""] = ITEM.exec(item) ?? [];
   const isSecret = strengthOf(value) >= JOINED && (looksTyped(value) || /\d{2}(?:-\w)?$/.test(value));
-  return name === undefined || !isSecret ? name && item : name + REDACTED;
+  return name === undefined || !isSecret || OTHER_ITEM.test(name) ? name && item : name + REDACTED;
 }
 
 function readHeads(line: string, divider: RegExp): RedactRow | undefined {

@@ -38,6 +38,8 @@ const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|i
 const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
 const CODE = new RegExp(anyOf(TABLE.code));
 const PUBLIC = new RegExp(`${anyOf(TABLE.public)}$`, "i");
+/** The name or address before a value says that anyone may see it. */
+export const isPublic = (before: string): boolean => PUBLIC.test(before);
 const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
 
 /** Commits, checksums and ids look like this too, so it needs a label. */
@@ -178,9 +180,11 @@ const inText =
     const { kept, after, isQuoted } = cue;
     if (!PASSWORD_NAME.test(kept)) return !/,\s*$/.test(kept) && isToken(secret, false);
     const strength = isType(secret, kept + after) ? NONE : strengthOf(secret);
-    if (strength >= MIXED) return secret.length >= 6 && !areDescribing([secret.replace(/\d+$/, "")]);
+    if (strength >= MIXED) return secret.length >= 6 && !DESCRIBING.has(secret.replace(/\d+$/, "").toLowerCase());
     if (isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
-    if (strength === JOINED && (isQuoted || /\d/.test(secret))) return isQuoted || clauseEnds(after);
+    if (strength === JOINED && (isQuoted || /\d/.test(secret))) {
+      return isQuoted ? !/\s/.test(secret) || mayBeWord(kept, secret) : clauseEnds(after);
+    }
     return (strength >= WORD || looksLikeName(secret) || namesActivity(secret)) && isWord(secret, cue);
   };
 
@@ -204,9 +208,9 @@ export const isBeside = inText((secret, { kept, before, after, isQuoted }) => {
 });
 
 /** Alone on a line below its label. */
-export const isBelow = inText(
-  (secret, { kept }) => strengthOf(secret) >= (/^[\w-]+\W*[:|>]/.test(kept) ? WORD : JOINED),
-);
+const isLine = inText((secret, { kept }) => strengthOf(secret) >= (/^[\w-]+\W*[:|>]/.test(kept) ? WORD : JOINED));
+/** On the line below its label. `NAME=…` there is another setting. */
+export const isBelow: Judge = (secret, cue) => !/^\w+=/.test(secret) && isLine(secret, cue);
 
 const REQUEST = new RegExp(String.raw`\?|\b${oneOf("request")}\b`, "i");
 const PLAIN_REQUEST = /\b(?!.*\b(?:where|who|when|how|why)\b)(?:what|which|enter|type|send|give|tell|wie|welche)/i;
@@ -220,13 +224,15 @@ const isReply = inText((secret, cue) => {
 /** The next speaker answers a request for a secret. */
 export const isAnswer: Judge = (secret, cue) => isRequested(secret, cue) && isReply(secret, cue);
 
-/** No name in capitals and no `camelCase`. */
-const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$/;
+/** No name in capitals and no `camelCase`; Base32. */
+const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$|^(?=(?:[A-Z]*\d){2})[A-Z0-9]{16,}$/;
 /** Several signs and a digit, but no template. */
 const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
+export const isGenerated: Judge = (secret) => GENERATED.test(secret);
 
 /** Tokens and keys are never plain words. */
 function isToken(secret: string, isQuoted: boolean): boolean {
+  if (isPlaceholder(secret)) return false;
   const strength = strengthOf(secret);
   if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || LONG.test(secret)) return true;
   if (isQuoted && GENERATED.test(secret)) return true;
@@ -234,6 +240,15 @@ function isToken(secret: string, isQuoted: boolean): boolean {
   if (strength === MIXED) return isQuoted || looksTyped(secret) || /(?:\d.*){3}/.test(secret);
   return /\d/.test(secret) && !NAME.test(secret) && isQuoted;
 }
+
+/** "hopscotch42", "Caffe.Lungo88", "glacier99BEAR": people choose such words as passwords and as hardly anything else. */
+const CHOSEN =
+  /^(?=.*[a-z]{4})(?:[A-Za-z][a-z]+(?:[._-]?[A-Za-z]+)*[-_.]?\d{2,4}|[A-Za-z]*[a-z]\d{1,4}[A-Z][A-Za-z]+)!?$/;
+/** A label, then a verb that gives a value, in one sentence. */
+const GIVES = "(?:is|was|reads|enter|typed?|use|ist|war|lautet|est|es|era|è)";
+const NEAR_LABEL = new RegExp(String.raw`${PASSWORD}[^\n.=<>{}|/\\]{0,60}[ '"]${GIVES} [^\n.=<>{}|/\\]{0,30}$`, "i");
+export const isChosen: Judge = (secret, { before }) =>
+  CHOSEN.test(secret) && strengthOf(secret) >= JOINED && !NAME.test(secret) && NEAR_LABEL.test(before.slice(-140));
 
 /** Called a password, so a word is enough at the end of a clause. */
 export const isNamed: Judge = (secret, { after }) => strengthOf(secret) >= (clauseEnds(after) ? WORD : MIXED);
@@ -245,9 +260,15 @@ export const isTyped: Judge = (secret, { after, isQuoted }) => {
   return strength >= MIXED ? secret.length >= 6 : isQuoted && strength >= WORD;
 };
 
+/** "it asks for a password, so type …": other words only between these two. */
+export const isEntered: Judge = (secret, cue) =>
+  isTyped(secret, cue) && (/^\S+,? \w+ $| (?:prompt|field|box)\b/.test(cue.kept) || ASKING.test(cue.before));
+const ASKING = /\b(?:ask|prompt|want|request)(?:s|ed)? [^\n.]{0,30}$/i;
+
 /** A user and a password side by side. */
-export const isPair: Judge = (secret, { kept, after }) => {
+export const isPair: Judge = (secret, { kept, after, isQuoted }) => {
   const strength = strengthOf(secret);
+  if (isQuoted && strength >= JOINED && (looksTyped(secret) || /^[a-z]{4}(?: [a-z]{4}){3}$/.test(secret))) return true;
   if (strength >= MIXED) return secret.length >= 6 && (looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept));
   const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$|\b(?:cred|zugang).*(?:\/ |:)$/i.test(kept); // "Google / GitHub" are not
   return isUser && strength >= WORD && /^\p{Lu}\p{Ll}|\d/u.test(secret) && isLast(after);
@@ -259,13 +280,16 @@ const hasFunctionWord = (phrase: string): boolean => phrase.split(/[ -]/).some((
 export const isAccount: Judge = (secret, cue) =>
   /^[^@:]{8,}$/.test(secret) && !/\d\.\d/.test(secret) && looksTyped(secret) && isPair(secret, cue);
 
+export const PROMPT = String.raw`(?:\[sudo\]|(?:please )?${oneOf("prompt")}\b)`;
+const IS_PROMPT = new RegExp(String.raw`^\s*${PROMPT}`, "i");
 /** Several words up to the end of the line: a passphrase, beside a user, with a number, or as a title. */
 export const isPhrase: Judge = (secret, { kept, before }) => {
   const words = secret.split(/[ -]/);
   const isTitle = words.every((word) => /^\p{Lu}\p{Ll}|^\d+$/u.test(word));
   const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word)) && !hasFunctionWord(secret);
   if (strengthOf(secret) < JOINED || (!isTitle && !isPlain)) return false;
-  if (/\d$/.test(secret) || /(?:phrase|app[- ]password)(?!\s$)/i.test(kept)) return true;
+  if (/\d$/.test(secret) || /(?:phrase|app[- ]password)(?!\s$)/i.test(kept) || IS_PROMPT.test(kept))
+    return !/\w{2}[^e]ed\b/.test(secret);
   const isBesideUser = OWNER.test((before + kept).slice(-120));
   return isTitle ? isBesideUser || words.length > 2 : isBesideUser && words.length > 2;
 };
@@ -290,15 +314,18 @@ const LONG_COOKIE = /[=\t](?=[^;]{0,60}\d)(?=[^;]{0,60}[a-z])[\w%~+/=-]{16}/i;
 const SESSION_COOKIE = /(?:sess[\w-]{0,12}|sid|auth\w{0,12}|token|jwt)[=\t](?=[^;]{0,40}\d)[^\s;]{6}/i;
 export const holdsSession: Judge = (cookies) => LONG_COOKIE.test(cookies) || SESSION_COOKIE.test(cookies);
 
-export const isRandomRun: Judge = (run, { before }) => isRandom(run) && !run.startsWith("/") && !PUBLIC.test(before);
+/** Files of a build have their checksum in their name. */
+const FILE_END = /^\.(?:[cm]?js|css|map|html|json|wasm|svg|png|jpe?g|gif|webp|woff2?|pdf|zip|gz)\b/;
+export const isRandomRun: Judge = (run, { before, after }) =>
+  isRandom(run) && !/^(?:\/|--)/.test(run) && !FILE_END.test(after) && !isPublic(before);
 /** Letters and digits without words. */
 export const isOpaqueRun: Judge = (run, { kept }) =>
-  !PUBLIC.test(kept) && (isHex(run) || isRandom(run) || /^(?=(?:[a-z]*\d){3})[a-z0-9]{24,}$/i.test(run));
+  !isPublic(kept) && (isHex(run) || isRandom(run) || /^(?=(?:[a-z]*\d){3})[a-z0-9]{24,}$/i.test(run));
 
 /** Words have no digits inside them. */
 export const isBase32: Judge = (secret) => /\d.*\d|\d[A-Z]|^[A-Z]{26,}$/.test(secret);
 export const isReal: Judge = (secret) => !isPlaceholder(secret);
-export const isSeed: Judge = (secret) => secret.split(/\s+/).filter((word) => CLAUSE_START.has(word)).length < 4;
+export const isSeed: Judge = (secret) => secret.split(/[^a-z]+/).filter((word) => CLAUSE_START.has(word)).length < 4;
 /** Without a verb or a sign only at the end: "pin 1234 is out of range". */
 export const isCode: Judge = (code, { kept, after }) =>
-  /\d{6}/.test(code) || (/\w (?<!\b(?:is|was|are|to|code) )$/.test(kept) ? isLast : clauseEnds)(after);
+  /\d{6}/.test(code) || (/\w (?<!(?:\b(?:is|was|are|to|code)|'s) )$/.test(kept) ? isLast : clauseEnds)(after);
