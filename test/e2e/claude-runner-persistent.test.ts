@@ -27,6 +27,7 @@ describe("persistent sessions", () => {
     expect(spawned).toMatchObject({ sessionId, text: "echo: goes there", selection: { action: "continue" } });
     const costs = [first, second, third, fourth, spawned].reduce((sum, result) => sum + result.costUsd, 0);
     expect(await registeredCost(home.setup, sessionId)).toBeCloseTo(costs, 9);
+    await until(async () => (await prompts(home, sessionId)).some((prompt) => prompt.includes("goes there")), "it");
     expect(await branchPoints(home, sessionId)).toBe(0);
     expect(await other.killClaudeCode(sessionId)).toMatchObject([{ sessionId, by: "holdfast" }]);
     await home.claude.empty();

@@ -16,6 +16,7 @@ import { randomIds } from "../../src/base/ids.ts";
 import { isRecord } from "../../src/base/json-record.ts";
 import type { FakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 import { temporaryFolder } from "./temp-folder.ts";
+import { until } from "./time.ts";
 
 export interface ClaudeHome extends AsyncDisposable {
   /** The pinned CLI. */
@@ -105,14 +106,15 @@ async function createRepo(path: string, env: { PATH: string; HOME: string }): Pr
   git("commit", "-m", "A first commit");
 }
 
+/** Claude Code may write a moment after a turn has ended, so this waits for the file. */
 async function readTranscript(projects: string, sessionId: string): Promise<Record<string, unknown>[]> {
-  for (const folder of await readdir(projects)) {
-    const path = join(projects, folder, `${sessionId}.jsonl`);
-    if (!existsSync(path)) continue;
-    const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
-    return lines.map((line) => JSON.parse(line) as unknown).filter(isRecord);
-  }
-  throw new Error(`no transcript of ${sessionId}`);
+  const find = async (): Promise<string | undefined> => {
+    const paths = (await readdir(projects)).map((folder) => join(projects, folder, `${sessionId}.jsonl`));
+    return paths.find((path) => existsSync(path));
+  };
+  const path = await until(find, `the transcript of ${sessionId}`);
+  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as unknown).filter(isRecord);
 }
 
 function markedProcesses(mark: string): number[] {
