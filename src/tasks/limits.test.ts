@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { budgetEnd, budgetNotices, remainingBudget, requireBudget, withCost } from "./limits.ts";
+import { budgetNotices, isBudgetUsedUp, remainingBudget, requireBudget, withCost } from "./limits.ts";
 import type { Task } from "./task.ts";
 
 const NOW = Date.parse("2026-11-18T12:00:00");
@@ -35,7 +35,9 @@ it("tells each step of each budget once, with the cost of tasks that run at the 
 it("limits a task to what the others leave, and ends it when a budget is used up", () => {
   expect(remainingBudget(BUDGETS, all, NOW)).toBe(1.4);
   expect(remainingBudget({}, all, NOW)).toBeUndefined();
-  expect(budgetEnd(BUDGETS, all, NOW)).toBeUndefined();
-  expect(budgetEnd(BUDGETS, withCost(all, "mine", 1.5), NOW)).toBe("The budget of today is used up: $2.00 of $2");
-  expect(() => requireBudget(BUDGETS, withCost(all, "mine", 3), NOW)).toThrow("The budget of today is used up");
+  expect(isBudgetUsedUp(BUDGETS, all, NOW)).toBe(false);
+  expect(isBudgetUsedUp(BUDGETS, withCost(all, "mine", 1.5), NOW)).toBe(true);
+  expect(() => requireBudget(BUDGETS, withCost(all, "mine", 3), NOW)).toThrow(
+    "The budget of today is used up: $3.50 of $2.",
+  );
 });

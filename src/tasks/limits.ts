@@ -62,9 +62,11 @@ interface Spending {
 export function requireBudget(budgets: Budgets, tasks: readonly Task[], now: number): void {
   const used = usedUp(spendings(budgets, tasks, now));
   if (used === undefined) return;
-  throw new HoldfastError("conflict", "task-budget-used-up", `${usedUpText(used)}.`, {
+  const { name, spentUsd, budgetUsd } = used;
+  const message = `The budget of ${name} is used up: $${spentUsd.toFixed(2)} of $${budgetUsd}.`;
+  throw new HoldfastError("conflict", "task-budget-used-up", message, {
     hint: "The owner can raise claudeCode.budgets.",
-    data: { spentUsd: used.spentUsd, budgetUsd: used.budgetUsd },
+    data: { spentUsd, budgetUsd },
   });
 }
 
@@ -106,18 +108,13 @@ export function budgetNotices(
   });
 }
 
-/** Why a running task has to stop: together with the others it has used up a budget. Undefined: it may continue. */
-export function budgetEnd(budgets: Budgets, tasks: readonly Task[], now: number): string | undefined {
-  const used = usedUp(spendings(budgets, tasks, now));
-  return used && usedUpText(used);
+/** Whether a running task has to stop, because together with the others it has used up a budget. */
+export function isBudgetUsedUp(budgets: Budgets, tasks: readonly Task[], now: number): boolean {
+  return usedUp(spendings(budgets, tasks, now)) !== undefined;
 }
 
 function usedUp(all: readonly Spending[]): Spending | undefined {
   return all.find(({ budgetUsd, spentUsd }) => spentUsd >= (budgetUsd ?? Infinity));
-}
-
-function usedUpText({ name, spentUsd, budgetUsd }: Spending): string {
-  return `The budget of ${name} is used up: $${spentUsd.toFixed(2)} of $${budgetUsd}`;
 }
 
 export function withCost(tasks: readonly Task[], key: string, costUsd: number): Task[] {

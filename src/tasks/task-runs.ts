@@ -15,7 +15,7 @@ import { type ProjectStatus, renderProjectStatus } from "../claude/project-statu
 import type { ClaudeCodeResult, RunnerEvent } from "../claude/runner/runner-contract.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { mirrorDelivery } from "../session/transcript-changes.ts";
-import { budgetEnd, budgetNotices, remainingBudget, withCost } from "./limits.ts";
+import { budgetNotices, isBudgetUsedUp, remainingBudget, withCost } from "./limits.ts";
 import type { Questions } from "./questions.ts";
 import { type Task, type TaskState, folderOf } from "./task.ts";
 import type { TaskEntries } from "./task-entries.ts";
@@ -70,14 +70,14 @@ export function createTaskRuns(options: TaskRunsOptions) {
     let result: ClaudeCodeResult;
     try {
       before = await claude.status(folderOf(task), { github: false, mayShow: visibleTo(task.conversation) });
-      result = await runClaude(task, renderProjectStatus(before), stopped);
+      result = asLimit(await runClaude(task, renderProjectStatus(before), stopped), stopped);
     } catch (error) {
       await endUnsent(task, error, stopped);
       return;
     }
     if (result.isLive && result.sessionId !== undefined) kept.add(result.sessionId);
     const text = resultText(task, result, await aftermath(task, before.git?.recentCommits ?? []));
-    const why = result.outcome === "interrupted" ? stopReason(stopped, isClosing) : "";
+    const why = result.outcome === "interrupted" && isClosing ? `\n${GATEWAY_STOPPED}` : "";
     await end(task, `${text}${why}`, { outcome: result.outcome, costUsd: result.costUsd });
   };
 
@@ -191,8 +191,8 @@ export function createTaskRuns(options: TaskRunsOptions) {
       await messenger.send(task, `budget:${name}`, text);
     }
     await change(task.key, (state) => (state.state === "running" ? { ...state, costUsd } : undefined));
-    const used = budgetEnd(budgets, withCost(tasks, task.key, costUsd), clock.now());
-    if (used !== undefined) running.get(task.key)?.stop.abort(new BudgetUsedUp(used));
+    if (isBudgetUsedUp(budgets, withCost(tasks, task.key, costUsd), clock.now()))
+      running.get(task.key)?.stop.abort(BUDGET_USED_UP);
   };
 
   /** The cost of a session that continues does not belong to this task. */
@@ -259,11 +259,12 @@ export function visibleTo(conversation: string): (session: DiscoveredSession) =>
 }
 
 /** The reason of a stop. */
-class BudgetUsedUp extends Error {}
+const BUDGET_USED_UP = Symbol("the budget is used up");
 
-function stopReason({ reason }: AbortSignal, isClosing: boolean): string {
-  if (reason instanceof BudgetUsedUp) return `\n${reason.message}.`;
-  return isClosing ? `\n${GATEWAY_STOPPED}` : "";
+/** Claude Code ends at its own limit, and this process stops it at the budgets of all tasks: whichever is first. */
+function asLimit(result: ClaudeCodeResult, { reason }: AbortSignal): ClaudeCodeResult {
+  const isStopped = result.outcome === "interrupted" && reason === BUDGET_USED_UP;
+  return isStopped ? { ...result, outcome: "limit-budget" } : result;
 }
 
 /** Undefined for a task that Claude Code has begun. */
