@@ -53,6 +53,10 @@ export class HoldfastError extends Error {
   }
 }
 
+export function hasCode(error: unknown, code: string): error is HoldfastError {
+  return error instanceof HoldfastError && error.code === code;
+}
+
 export function errorOutcome(error: unknown): ErrorOutcome {
   return ERROR_KINDS[error instanceof HoldfastError ? error.kind : "internal"];
 }

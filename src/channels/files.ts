@@ -94,7 +94,7 @@ function webAddress(address: string, base?: URL): URL {
 async function request(url: URL, options: OutgoingFilesOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const allows = options.allowsAddress ?? isPublicAddress;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // Node skips the lookup for an IP address.
+  // Node does not call `lookup` for an IP address, so it is checked here.
   if (isIP(host) !== 0 && !allows(host)) throw privateAddress(url.hostname);
   const { get } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const { lookup } = await import("node:dns");

@@ -4,7 +4,7 @@
  */
 import { createKeyedMutex } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { errorMessage, hasCode } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { printableLine } from "../base/text.ts";
 import type { MessageContext } from "../keys/message-context.ts";
@@ -95,7 +95,7 @@ async function receiveFiles(sent: readonly IncomingFile[], { files, signal, logg
       received.types.push(file.type);
     } catch (error) {
       // With a full disk the message could not be stored either, so the platform keeps it.
-      const isDiskFull = error instanceof HoldfastError && error.code === "disk-full";
+      const isDiskFull = hasCode(error, "disk-full");
       if (repeats && (isDiskFull || signal.aborted)) throw error;
       logger.warn("cannot fetch the file of a message", { channel, error });
       received.notes.push(`A file (${printableLine(file.label, 100)}) could not be fetched: ${errorMessage(error)}`);

@@ -114,3 +114,8 @@ export interface TouchedFile {
   path: string;
   edited: boolean;
 }
+
+/** A session that a conversation runs in is shown to that conversation only. Undefined: a caller without one. */
+export function visibleTo(conversation: string | undefined): (session: DiscoveredSession) => boolean {
+  return (session) => session.conversation === undefined || session.conversation === conversation;
+}

@@ -13,7 +13,7 @@ import { type JsonRecord, isRecord, parseJson } from "../base/json-record.ts";
 import { type Line, readLinesBackward } from "../base/jsonl.ts";
 import { readMarker } from "./attribution.ts";
 import { openNativeFile } from "./native/layout.ts";
-import { isRealPrompt, promptText } from "./native/line-format.ts";
+import { contentText, isRealPrompt, promptText } from "./native/line-format.ts";
 import { partOwner } from "./archive/catalogue.ts";
 import { isUnpackingError, readPartLines } from "./archive/archive-part.ts";
 import { printable } from "../base/text.ts";
@@ -99,10 +99,10 @@ function createPeek(maxChars: number) {
   };
   const takeMessage = (line: JsonRecord, content: unknown): void => {
     if (line["type"] === "assistant") {
-      const answer = textOf(content);
+      const answer = contentText(content).trim();
       if (answer !== "") add("Claude", answer, 0.4);
       noteTools(content, tools, files);
-    } else if (line["isCompactSummary"] === true) add("Summary of what came before", textOf(content), 0.4);
+    } else if (line["isCompactSummary"] === true) add("Summary of what came before", contentText(content).trim(), 0.4);
     else if (line["type"] === "user" && line["isMeta"] !== true && line["toolUseResult"] === undefined) {
       if (!isRealPrompt(content)) return;
       add(PERSON, promptText(content), 0.25);
@@ -135,10 +135,6 @@ function createPeek(maxChars: number) {
       return lines.length === 0 ? undefined : lines.join("\n");
     },
   };
-}
-
-function textOf(content: unknown): string {
-  return typeof content === "string" || Array.isArray(content) ? promptText(content).trim() : "";
 }
 
 /** The newest file first. */

@@ -44,7 +44,7 @@ const RUN = {
   fork: text("id", "continue a copy of this session"),
   fresh: flag("start a new session"),
   onRunning: choice("what", ["queue", "fork", "refuse"], "what to do when the repo is in use: queue, fork or refuse"),
-  worktree: flag("work in a new worktree, beside other work in the repo"),
+  worktree: flag("work in a new worktree, alongside other work in the repo"),
   persistent: flag("keep the session open for follow-ups (`cc send`) until idle or interrupted"),
   noHandoff: flag("do not give a new session the hand-off of the previous one"),
 };

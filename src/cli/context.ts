@@ -1,7 +1,7 @@
 /** What most commands start with: the home, the configuration and an open agent. */
 import { resolve } from "node:path";
 import { closing } from "../base/async.ts";
-import { HoldfastError, undefinedOn } from "../base/errors.ts";
+import { HoldfastError, undefinedOn, hasCode } from "../base/errors.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { resolveHome } from "../config/layout.ts";
 import { loadConfig } from "../config/load.ts";
@@ -55,7 +55,7 @@ export async function withExistingAgent<T>(
 export const STORE_MISSING = "store-not-found";
 
 export function isStoreMissing(error: unknown): error is HoldfastError {
-  return error instanceof HoldfastError && error.code === STORE_MISSING;
+  return hasCode(error, STORE_MISSING);
 }
 
 /** Refuses ids that normalizing would silently turn into another agent's id. */

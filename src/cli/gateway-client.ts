@@ -186,7 +186,7 @@ async function connect(setup: Setup): Promise<LiveCaller> {
 
 function gatewayGone(reason: string): HoldfastError {
   const why = reason === "" ? "" : `: ${reason}`;
-  return new HoldfastError("unavailable", "gateway-gone", `The gateway is gone${why}`, {
+  return new HoldfastError("unavailable", "gateway-gone", `Lost the connection to the gateway${why}`, {
     hint: "Your message is kept and answered when the gateway is back; `holdfast history` shows the answer.",
   });
 }

@@ -289,7 +289,7 @@ async function openSessionTools(
     const [{ allowedRepo }, { renderProjectStatus }, { visibleTo }] = await Promise.all([
       import("../tasks/limits.ts"),
       import("../claude/project-status.ts"),
-      import("../tasks/task-runs.ts"),
+      import("../claude/discovered-session.ts"),
     ]);
     const repo = await allowedRepo(name, { agent, repos: claude.config.repos });
     return renderProjectStatus(await claude.status(repo, { mayShow: visibleTo(conversation) }));

@@ -90,7 +90,7 @@ export async function* checkView({ layout, repair: store }: AgentScope, agent: A
       await keepForeignContent(path, agent);
       await rewriteView();
       if ((await viewProblem(path, agent)) === undefined) return;
-      // The store considers the view current, so another program wrote this one.
+      // The store has written the current view already, so another program wrote this file.
       await setAside(path, "replaced", agent.clock.now());
       await rewriteView();
     },

@@ -43,7 +43,7 @@ export async function readSessionsFile(path: string): Promise<SessionsFile> {
   if (text === undefined) return { state: "unreadable", reason: "it is not UTF-8 text" };
   try {
     const value = await parse(text);
-    if (!isRecord(value)) return { state: "unreadable", reason: "it does not hold an object" };
+    if (!isRecord(value)) return { state: "unreadable", reason: "it is not a JSON object" };
     return { state: "read", sessions: Object.assign(Object.create(null) as JsonRecord, value) };
   } catch (error) {
     return { state: "unreadable", reason: errorMessage(error) };

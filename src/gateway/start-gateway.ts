@@ -4,7 +4,7 @@
  */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { HoldfastError, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError, systemErrorCode, hasCode } from "../base/errors.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
 import { DEFAULT_LIMITS, type GatewayCore, type GatewayLimits, createGatewayCore } from "./gateway-core.ts";
@@ -101,7 +101,7 @@ async function listenAndAnnounce(core: GatewayCore, server: Server, options: Gat
   const { home, config, logger, version, startedAt } = core.parts;
   const wanted = options.port ?? config.gateway.port;
   core.port = await listen(server, wanted, home).catch(async (error: unknown) => {
-    const isTaken = error instanceof HoldfastError && error.code === "port-in-use";
+    const isTaken = hasCode(error, "port-in-use");
     if (isTaken && options.orFreePort === true) return await listen(server, 0, home);
     throw error;
   });

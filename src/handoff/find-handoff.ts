@@ -100,8 +100,8 @@ function isNotFound(error: unknown): boolean {
 }
 
 function keepsNone(agentId: string): HoldfastError {
-  return new HoldfastError("not-found", "native-session-not-found", `Agent ${agentId} keeps no such session`, {
-    hint: "The default agent keeps the hand-offs of Claude Code sessions: run it without an agent.",
+  return new HoldfastError("not-found", "native-session-not-found", `Agent ${agentId} has no such session`, {
+    hint: "Hand-offs of Claude Code sessions belong to the default agent: leave out --agent.",
     data: { agentId },
   });
 }

@@ -2,7 +2,7 @@
  * Lets a model write the lines of a hand-off when a window ends or is compacted, in the background. One request runs at
  * a time, and a failure changes nothing. The model's lines replace detected ones, never facts or inherited lines.
  */
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { errorMessage, hasCode } from "../base/errors.ts";
 import { randomIds } from "../base/ids.ts";
 import type { Logger } from "../base/log.ts";
 import { printableLine } from "../base/text.ts";
@@ -58,7 +58,7 @@ export function createModelLayer(options: ModelLayerOptions): ModelLayer {
     },
     onError: (sessionKey, error) => {
       const reason = printableLine(errorMessage(error), 200);
-      const isNoModel = error instanceof HoldfastError && error.code === "claude-not-found";
+      const isNoModel = hasCode(error, "claude-not-found");
       logger[isNoModel ? "debug" : "warn"]("no model wrote a hand-off; it stays as it was captured", {
         sessionKey,
         reason,

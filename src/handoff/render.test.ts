@@ -24,7 +24,7 @@ describe("the block for an engine", () => {
     );
     expect(text).toContain("Suggested next step:\n- Rerun the tests [aaaa0003]\n");
     expect(text).toContain("Memory files about this project: memory/2026-11-14.md\n");
-    expect(text).toMatch(/ask whether to go on where this was left\.\n<\/handoff [0-9a-f]{16}>$/);
+    expect(text).toMatch(/ask whether to continue\.\n<\/handoff [0-9a-f]{16}>$/);
   });
 
   it("stays within its limits, and drops a second line of one kind before the first of another kind", () => {

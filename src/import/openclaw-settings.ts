@@ -57,7 +57,7 @@ export async function readOpenClawConfig(from: string): Promise<JsonRecord | und
   const { parseConfigText } = await import("../config/config-text.ts");
   const parsed = parseConfigText(text);
   if ("value" in parsed && isRecord(parsed.value)) return parsed.value;
-  const reason = "problem" in parsed ? parsed.problem : "it does not hold an object";
+  const reason = "problem" in parsed ? parsed.problem : "it is not a JSON object";
   const hint = "Correct the file and import again.";
   throw new HoldfastError("corrupt", "openclaw-config-unreadable", `${path} cannot be read: ${reason}`, { hint });
 }
@@ -129,7 +129,7 @@ function membersOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 
-/** The agent's folder in OpenClaw. */
+/** The agent's workspace in OpenClaw. */
 export function openClawWorkspace(from: string, openClaw: JsonRecord, agentId: string): string {
   const own = agentsOf(openClaw).find(({ id }) => id === agentId)?.agent["workspace"];
   const shared = membersOf(membersOf(openClaw["agents"])["defaults"])["workspace"];

@@ -1,17 +1,19 @@
 /** `holdfast/openclaw`: OpenClaw's functions under OpenClaw's names, with OpenClaw's arguments and answers. */
 
-// Keys
+// Conversations and messages
 export { emitSessionTranscriptUpdate, onSessionTranscriptUpdate } from "../transcript/log.ts";
 export { resolveMirroredTranscriptText } from "../transcript/messages.ts";
 export { parseSessionLabel } from "../session/patch.ts";
 export {
   appendHistoryEntry,
-  buildHistoryContext,
-  buildHistoryContextFromEntries,
   buildHistoryContextFromMap,
   clearHistoryEntries,
   evictOldHistoryKeys,
-  type HistoryEntry,
+} from "./openclaw-history.ts";
+export type { HistoryEntry } from "../store/store.ts";
+export {
+  buildHistoryContext,
+  buildHistoryContextFromEntries,
   prependSystemEvents,
   appendUntrustedContext,
   formatInboundBodyWithSenderMeta,

@@ -3,7 +3,7 @@
  * Without a session key, a chat counts as linked only if it is the agent's only one and not a group. A Claude Code
  * session of a chat is shown only to that chat.
  */
-import type { DiscoveredSession } from "../claude/discovered-session.ts";
+import { type DiscoveredSession, visibleTo } from "../claude/discovered-session.ts";
 import type { Discovery } from "../claude/discovery/discover.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { isSubagentSessionKey } from "../keys/session-key.ts";
@@ -48,8 +48,7 @@ export interface Viewer {
 }
 
 export function mayShow({ sessionKey, claudeSessionId }: Viewer, session: DiscoveredSession): boolean {
-  const { conversation, sessionId } = session;
-  return conversation === undefined || conversation === sessionKey || sessionId === claudeSessionId;
+  return visibleTo(sessionKey)(session) || session.sessionId === claudeSessionId;
 }
 
 type Discover = (choice: { limit?: number | undefined }) => Promise<Discovery>;

@@ -182,7 +182,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Increased when the same files would be indexed differently. */
-const INDEX_VERSION = 5;
+const INDEX_VERSION = 6;
 
 /** "HFSx" in SQLite's header identifies our file. */
 const APPLICATION_ID = 0x48465378;

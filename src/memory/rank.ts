@@ -242,7 +242,7 @@ function sessionWeight(
   return { weight: weight + TOGETHER * together, count: bitCount(matches), matches };
 }
 
-/** How much a term counts more that comes up again and again. */
+/** The bonus for a term that occurs in several passages. */
 const OFTEN = 0.1;
 
 function bitCount(bits: number): number {

@@ -5,7 +5,14 @@
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { redactText } from "../base/redact.ts";
 import { isHoldfastEntrypoint, readMarker } from "../claude/attribution.ts";
-import { NAME_LENGTH, SYNTHETIC_MODEL, TOOL_RESULT, isRealPrompt, promptText } from "../claude/native/line-format.ts";
+import {
+  NAME_LENGTH,
+  SYNTHETIC_MODEL,
+  TOOL_RESULT,
+  contentText,
+  isRealPrompt,
+  promptText,
+} from "../claude/native/line-format.ts";
 import { parseLine } from "../transcript/codec.ts";
 import { entryPassages, instant } from "./passages.ts";
 import type { LineReader, ReadStep } from "./read-step.ts";
@@ -33,7 +40,8 @@ export function createNativeLineReader(wasSettled: boolean): LineReader {
 
     const { type, timestamp, uuid, cwd, entrypoint, isSidechain } = record;
     const isFirst = !settled && type === "user" && isSidechain !== true;
-    const marked = isFirst ? readMarker(promptText(content)) : { text: promptText(content) };
+    const text = type === "user" ? promptText(content) : contentText(content);
+    const marked = isFirst ? readMarker(text) : { text };
     const folder = typeof cwd === "string" && cwd !== "" ? cwd.slice(0, NAME_LENGTH) : undefined;
     const facts = { ...place, at: instant(timestamp), entryId: typeof uuid === "string" ? uuid : undefined, folder };
     const passages = entryPassages(marked.text, { ...facts, role: type === "user" ? "user" : "assistant" });
@@ -58,7 +66,7 @@ function isToolOutput(bytes: Buffer): boolean {
 const THINKING = '"content":[{"type":"thinking"';
 const SPOKEN = ['"type":"text"', '"type":"tool_use"'];
 
-/** Most answers think on a line of its own. */
+/** Claude Code usually writes thinking as a line of its own. */
 function isThinking(bytes: Buffer): boolean {
   return (
     bytes.at(-1) === CLOSING_BRACE &&

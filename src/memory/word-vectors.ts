@@ -11,7 +11,7 @@ const FILE = "word-vectors.bin";
 /** A word of this rank counts half as much as a rare one. */
 const HALF_RANK = 75;
 
-/** Reads the vectors at the first text. */
+/** Loads the vectors with the first call of `encode`. */
 export function createWordEncoder(): Encoder {
   let loaded: LoadedVectors | undefined;
   return {

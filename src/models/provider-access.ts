@@ -38,7 +38,7 @@ export function resolveProvider(
   const keyNames = config?.apiKeyEnv === undefined ? (known?.keyEnv ?? []) : [config.apiKeyEnv];
   const apiKey = keyNames.map((variable) => env[variable]?.trim()).find((key) => key !== undefined && key !== "");
   if (apiKey === undefined && keyNames.length > 0) {
-    throw new HoldfastError("forbidden", "model-key-missing", `There is no key for the provider "${name}".`, {
+    throw new HoldfastError("forbidden", "model-key-missing", `There is no API key for provider "${name}".`, {
       hint: `Set ${keyNames.join(" or ")} in the environment, or name another variable in providers.${name}.apiKeyEnv.`,
       data: { provider: name, variables: keyNames },
     });

@@ -4,7 +4,7 @@
  * - an answer is cached in memory for a minute, a failure for a shorter time;
  * - a reading is complete or absent: a list that could not be read is never shown as empty.
  */
-import { type Clock, systemClock } from "../base/clock.ts";
+import { DAY_MS, type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import { isRecord, parseJson } from "../base/json-record.ts";
 import { type CommandResult, gitEnvironment, runCommand } from "./run-git.ts";
@@ -42,8 +42,6 @@ const CACHE_MS = 60_000;
 const FAILURE_CACHE_MS = 15_000;
 const MAX_CACHED = 50;
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
-const DAY_MS = 86_400_000;
-
 interface CacheItem {
   reading: Promise<GithubReading>;
   /** Set once the answer has arrived. */

@@ -1,4 +1,4 @@
-/** Adds a worktree, so that work in a repo can go on beside other work. It stays until its owner removes it. */
+/** Adds a worktree, so that two pieces of work in a repo do not collide. It stays until its owner removes it. */
 import { dirname, join } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists } from "../base/files.ts";

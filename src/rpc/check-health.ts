@@ -57,7 +57,7 @@ async function fileProblem(home: string, timeoutMs: number): Promise<Problem | u
   };
   try {
     if ((await within(timeoutMs, probe())) !== TOO_LATE) return undefined;
-    return { text: `the disk of ${home} does not answer`, summary: "the disk does not answer" };
+    return { text: `the disk of ${home} is not responding`, summary: "the disk is not responding" };
   } catch (error) {
     const summary = `files cannot be written (${systemErrorCode(error) ?? "unknown"})`;
     return { text: `${summary}: ${errorMessage(error)}`, summary };

@@ -65,7 +65,7 @@ export async function locateTranscript(agent: AgentHandle, { entry, window }: Fo
   return { path: await locateWindowTranscript(agent, window), expected: expectedOfWindow(window, entry) };
 }
 
-/** What the current window's transcript must hold. Tells a lost transcript from one that was never written. */
+/** What the current window's transcript should contain. It tells a lost transcript from one that was never written. */
 export function expectedTranscript(entry: SessionEntry): ExpectedTranscript {
   const end = endOf(entry.transcriptEnd, entry.sessionId);
   const { sessionFile, systemSent, totalTokens = 0 } = entry;

@@ -11,7 +11,7 @@ import { initSessionState } from "./init.ts";
 import { withSessionLease } from "./lease.ts";
 import { maintainSessions } from "./maintenance.ts";
 import { patchSession } from "./patch.ts";
-import { findSession, assertMayAccessSession } from "./find-session.ts";
+import { findSession } from "./find-session.ts";
 import { resetSession, forkSessionFromParent } from "./window.ts";
 import {
   recordSessionMetaFromInbound,
@@ -273,37 +273,6 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(await agent.store.get(sessionKey)).toMatchObject({ deliveryContext: { ...flat, threadId: 8 } });
   });
 
-  it("lets a session access only itself and what it spawned, and the main session all", async () => {
-    await using fixture = await createAgentHome(kind);
-    const { agent } = fixture;
-    await start(fixture, KEY, "a");
-    const other = "agent:main:telegram:dm:2";
-    await start(fixture, other, "b");
-    await spawn(fixture, "agent:main:subagent:a", KEY);
-    await spawn(fixture, "agent:main:subagent:b", "agent:main:subagent:a");
-    await assertMayAccessSession(agent, "agent:main:subagent:a", "agent:main:subagent:b");
-    await assertMayAccessSession(agent, KEY, "agent:main:subagent:b");
-    await assertMayAccessSession(agent, "main", other);
-    await assertMayAccessSession(agent, "agent:main:main", "agent:main:subagent:b");
-    for (const target of [other, "main", "agent:main:telegram:dm:9"]) {
-      const sideways = assertMayAccessSession(agent, KEY, target);
-      await expect(sideways).rejects.toMatchObject({ code: "session-not-owned" });
-    }
-    const foreignChild = assertMayAccessSession(agent, other, "agent:main:subagent:b");
-    await expect(foreignChild).rejects.toMatchObject({ code: "session-not-owned" });
-    const upwards = assertMayAccessSession(agent, "agent:main:subagent:a", KEY);
-    await expect(upwards).rejects.toMatchObject({ code: "session-not-owned" });
-    const abroad = assertMayAccessSession(agent, KEY, "agent:other:main");
-    await expect(abroad).rejects.toMatchObject({ kind: "forbidden" });
-    for (const stranger of ["agent:other:main", "Agent:Other:telegram:dm:1", "agent:other:subagent:a"]) {
-      for (const target of [KEY, "agent:main:subagent:a", stranger]) {
-        const foreign = assertMayAccessSession(agent, stranger, target);
-        await expect(foreign).rejects.toMatchObject({ kind: "forbidden" });
-      }
-    }
-    await expect(assertMayAccessSession(agent, " ", KEY)).rejects.toMatchObject({ code: "session-unnamed" });
-  });
-
   it("is maintained by age, count and size only when asked, into the archive", async () => {
     await using fixture = await createAgentHome(kind);
     const { agent, clock } = fixture;
@@ -416,9 +385,4 @@ async function textOf({ agent }: AgentHome, key: string): Promise<string[]> {
   if (entry === undefined) throw new Error(`no session ${key}`);
   const { messages } = await readContext(transcriptPath(agent, entry));
   return messages.map((message) => JSON.stringify(message).match(/"text":"([^"]*)"/)?.[1] ?? "");
-}
-
-async function spawn(fixture: AgentHome, key: string, spawnedBy: string): Promise<void> {
-  await start(fixture, key, "task");
-  await fixture.agent.store.update(key, (entry) => entry && { ...entry, spawnedBy });
 }

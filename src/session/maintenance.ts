@@ -1,5 +1,6 @@
 /** Archives old, excess or large sessions. Off by default; nothing is deleted. */
 import { stat } from "node:fs/promises";
+import { DAY_MS } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { MaintenanceConfig } from "../config/config.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
@@ -16,7 +17,6 @@ interface MaintenanceAction {
   reason: "age" | "count" | "size";
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const PAGE = 500;
 
 export async function maintainSessions(

@@ -2,7 +2,7 @@
  * Resolves model names that people write: after `/new`, where only configured names count, so that ordinary text
  * is never taken for one; and in `/model`, which accepts any `provider/model` of a known provider.
  */
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, hasCode } from "../base/errors.ts";
 import type { HoldfastConfig, ModelConfig } from "../config/config.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import { resolveProvider } from "../models/provider-access.ts";
@@ -51,7 +51,7 @@ function assertProvider(provider: string, { providers }: ModelChoiceOptions): vo
     // A missing key is reported by the engine, which knows the environment.
     resolveProvider(provider, providers, {});
   } catch (error) {
-    if (error instanceof HoldfastError && error.code === "model-provider-unknown") throw error;
+    if (hasCode(error, "model-provider-unknown")) throw error;
   }
 }
 

@@ -199,7 +199,7 @@ function merged(queue: PendingQueue | undefined, other: PendingQueue): Changed {
 
 function lostLease(key: string, turn: TurnClaim, newest: number): HoldfastError {
   return new HoldfastError("fenced", "turn-fenced", `A newer process has taken over ${key}`, {
-    hint: "Another process answers this turn; nothing was changed.",
+    hint: "Another process is answering this turn. Nothing was changed.",
     data: { key, epoch: turn.epoch, newest },
   });
 }

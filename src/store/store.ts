@@ -147,7 +147,7 @@ export interface Window {
 
 /**
  * Notes that one window leaves for the next, one state per key; opaque to the store. A hand-off needs no entry and
- * outlives it (see `DeleteOptions`). A state with damaged text is returned as that text, a string.
+ * outlives it (see `DeleteOptions`). A state that is not valid JSON is returned as its text.
  */
 export interface Handoffs {
   get(key: string): Promise<unknown>;

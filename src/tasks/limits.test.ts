@@ -28,7 +28,7 @@ it("tells each step of each budget once, with the cost of tasks that run at the 
   const after = withCost(all, "mine", 0.5);
   expect(budgetNotices(BUDGETS, after, { task: mine, costUsd: 0.6, at: NOW })).toEqual([]);
   expect(budgetNotices(BUDGETS, all, { task: mine, costUsd: 0.5, at: NOW })[0]?.text).toBe(
-    "Budget of today: $1.00 of $2 used (50 %).",
+    "Budget for today: $1.00 of $2 used (50 %).",
   );
 });
 
@@ -38,6 +38,6 @@ it("limits a task to what the others leave, and ends it when a budget is used up
   expect(isBudgetUsedUp(BUDGETS, all, NOW)).toBe(false);
   expect(isBudgetUsedUp(BUDGETS, withCost(all, "mine", 1.5), NOW)).toBe(true);
   expect(() => requireBudget(BUDGETS, withCost(all, "mine", 3), NOW)).toThrow(
-    "The budget of today is used up: $3.50 of $2.",
+    "The budget for today is used up: $3.50 of $2.",
   );
 });

@@ -63,7 +63,7 @@ export function requireBudget(budgets: Budgets, tasks: readonly Task[], now: num
   const used = usedUp(spendings(budgets, tasks, now));
   if (used === undefined) return;
   const { name, spentUsd, budgetUsd } = used;
-  const message = `The budget of ${name} is used up: $${spentUsd.toFixed(2)} of $${budgetUsd}.`;
+  const message = `The budget for ${name} is used up: $${spentUsd.toFixed(2)} of $${budgetUsd}.`;
   throw new HoldfastError("conflict", "task-budget-used-up", message, {
     hint: "The owner can raise claudeCode.budgets.",
     data: { spentUsd, budgetUsd },
@@ -103,7 +103,7 @@ export function budgetNotices(
     const crossed = STEPS.find((step) => spent < step * budgetUsd && spentUsd >= step * budgetUsd);
     if (crossed === undefined) return [];
     const percent = Math.round((100 * spentUsd) / budgetUsd);
-    const text = `Budget of ${name}: $${spentUsd.toFixed(2)} of $${budgetUsd} used (${percent} %).`;
+    const text = `Budget for ${name}: $${spentUsd.toFixed(2)} of $${budgetUsd} used (${percent} %).`;
     return [{ name: `${name}:${crossed}`, text }];
   });
 }

@@ -121,7 +121,7 @@ export function createQuestions({ clock, messenger, entries, store, timeoutMinut
       const mine = await openFor(conversation);
       const wanted = code === undefined || code === "" ? mine : mine.filter((one) => one.code === code);
       const [first, second] = wanted;
-      if (first === undefined) return "There is no such question any more.";
+      if (first === undefined) return "This question is no longer open.";
       if (second !== undefined) {
         return `Several questions are open. Add the code: ${wanted.map((one) => one.code).join(", ")}.`;
       }

@@ -23,7 +23,8 @@ import {
 import { createTaskEntries } from "./task-entries.ts";
 import { branchOf, statusText } from "./task-messages.ts";
 import { type MessengerOptions, createTaskMessenger } from "./task-messenger.ts";
-import { createTaskRuns, visibleTo } from "./task-runs.ts";
+import { visibleTo } from "../claude/discovered-session.ts";
+import { createTaskRuns } from "./task-runs.ts";
 
 export interface TaskDeskOptions extends Pick<MessengerOptions, "findChannel" | "draft" | "onChange"> {
   agent: AgentHandle;

@@ -4,13 +4,13 @@
  * leaves.
  */
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError, messageWithHint } from "../base/errors.ts";
+import { messageWithHint, hasCode } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import type { Logger } from "../base/log.ts";
 import { currentProcess } from "../base/processes.ts";
 import { printableLine } from "../base/text.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
-import { type DiscoveredSession, countedCost } from "../claude/discovered-session.ts";
+import { countedCost, visibleTo } from "../claude/discovered-session.ts";
 import { type ProjectStatus, renderProjectStatus } from "../claude/project-status.ts";
 import type { ClaudeCodeResult, RunnerEvent } from "../claude/runner/runner-contract.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -136,7 +136,7 @@ export function createTaskRuns(options: TaskRunsOptions) {
         return await runner.sendFollowUpAndWait(resume, text, { sessionKey, signal, onEvent });
       } catch (error) {
         // The session ended in the meantime, and nothing was sent.
-        if (!(error instanceof HoldfastError) || error.code !== "session-not-live") throw error;
+        if (!hasCode(error, "session-not-live")) throw error;
       }
     }
     return await runner.spawnClaudeCode({
@@ -251,11 +251,6 @@ export function createTaskRuns(options: TaskRunsOptions) {
       for (const sessionId of kept) await runner.stopPersistentSession(sessionId);
     },
   };
-}
-
-/** Work of other conversations is not shown. */
-export function visibleTo(conversation: string): (session: DiscoveredSession) => boolean {
-  return (session) => session.conversation === undefined || session.conversation === conversation;
 }
 
 /** The reason of a stop. */

@@ -8,7 +8,7 @@ import { lstatSync } from "node:fs";
 import { type FileHandle, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
+import { hasCode } from "../base/errors.ts";
 import { freeName, syncFolder } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { readLines } from "../base/jsonl.ts";
@@ -45,7 +45,7 @@ export type DamageKind = "missing" | "not-a-file" | "empty" | "unreadable" | "no
 
 export interface TranscriptDamage {
   kind: DamageKind;
-  /** Continues a sentence about the file. */
+  /** A clause, such as `the file is missing`. */
   reason: string;
 }
 
@@ -54,7 +54,7 @@ export async function findDamage(path: string, expected: ExpectedTranscript): Pr
   try {
     handle = await openIfPresent(path);
   } catch (error) {
-    if (!(error instanceof HoldfastError && error.code === "not-a-file")) throw error;
+    if (!hasCode(error, "not-a-file")) throw error;
     return { kind: "not-a-file", reason: "something else is in place of the file" };
   }
   if (handle === undefined) return expected.written ? { kind: "missing", reason: "the file is missing" } : undefined;

@@ -45,7 +45,7 @@ export async function* scanLines(
       yield { line, reason: parsed.reason };
       continue;
     }
-    // Only compactions of version 1 count lines, so newer files need no offsets.
+    // Only compactions of version 1 refer to lines by number, so newer files need no offsets.
     if (countable) offsets.push(line.offset);
     if (parsed.kind === "header") {
       if (parsed.header.version > 1) countable = false;

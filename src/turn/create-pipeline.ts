@@ -3,6 +3,7 @@
  * session, and delivered from the outbox. Everything that must survive is in the stores. When a process
  * dies at any point, the next one, or another one, continues with the pending items.
  */
+import { DAY_MS } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import type { HoldfastConfig } from "../config/config.ts";
@@ -28,9 +29,7 @@ import { turnStopped } from "./turn-errors.ts";
 import { lazyMap } from "../base/async.ts";
 
 const SWEEP_MS = 3_000;
-const PRUNE_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long a process that ends keeps sending due replies. */
+const PRUNE_MS = 60 * 60 * 1000; /** How long a process that ends keeps sending due replies. */
 const DELIVERY_GRACE_MS = 5_000;
 
 export function createPipeline(options: PipelineOptions): Pipeline {

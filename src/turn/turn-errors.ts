@@ -1,5 +1,5 @@
 /** The errors that end or put off a turn, and the text of a failure for a chat. */
-import { HoldfastError, errorMessage, errorOutcome } from "../base/errors.ts";
+import { HoldfastError, errorMessage, errorOutcome, hasCode } from "../base/errors.ts";
 import { redactText } from "../base/redact.ts";
 import type { ReplyPayload } from "./reply/payloads.ts";
 import { printableLine } from "../base/text.ts";
@@ -27,7 +27,7 @@ export function isFenced(error: unknown): boolean {
 }
 
 export function isStoreClosed(error: unknown): boolean {
-  return error instanceof HoldfastError && error.code === "store-closed";
+  return hasCode(error, "store-closed");
 }
 
 /** A failure of the store or the disk may pass. Any other would happen again. */
@@ -35,7 +35,7 @@ export function canPass(error: unknown): boolean {
   return errorOutcome(error).retryable;
 }
 
-/** A turn whose lease was lost may throw anything. */
+/** Turns any error of a turn that has lost its lease into `fenced`. */
 export function fencedError(error: unknown): unknown {
   if (isFenced(error)) return error;
   return new HoldfastError("fenced", "lease-lost", `The session was taken over: ${errorMessage(error)}`, {
@@ -66,7 +66,7 @@ export function turnPutOff(): HoldfastError {
 }
 
 export function isPutOff({ aborted, reason }: AbortSignal): boolean {
-  return aborted && reason instanceof HoldfastError && reason.code === PUT_OFF_CODE;
+  return aborted && hasCode(reason, PUT_OFF_CODE);
 }
 
 export function diedTooOften(deaths: number): HoldfastError {

@@ -77,7 +77,7 @@ it.each<Expected>([
       );
       // Late answers do nothing.
       if (at === "an answer") {
-        await until(() => sent(telegram, /There is no such question any more/).length > 0, "an answer to the answer");
+        await until(() => sent(telegram, /This question is no longer open/).length > 0, "an answer to the answer");
       }
       telegram.say("/cc status");
       await until(() => sent(telegram, /Create a file: /).length > 0, "the status");

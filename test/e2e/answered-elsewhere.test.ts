@@ -10,7 +10,7 @@ import { createChatHome } from "../support/chat-home.ts";
 import { NUMBER, TEXT } from "../support/cli-home.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-import { until } from "../support/time.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 
 const KEY = "agent:main:cli:dm:ops";
 /** Longer than a command needs to start. */
@@ -119,13 +119,17 @@ describe.concurrent.each([
 });
 
 it.concurrent("one of two gateways delivers the other's answer", async () => {
-  await using home = await createChatHome({ gateway: { channels: false }, started: false });
+  const clock = createHeldClock();
+  await using home = await createChatHome({ gateway: { channels: false, clock }, started: false });
   await home.start({ connected: false });
   const sessionKey = "agent:main:main";
-  const first = home.rpc("agent", { message: "sleep:1500", sessionKey });
+  const first = home.rpc("agent", { message: HELD, sessionKey });
   await until(async () => (await home.transcript(sessionKey).catch(() => [])).length === 1, "the first turn");
   await home.start({ connected: false });
   const second = home.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" });
+  const { store } = await home.agent();
+  await until(async () => (await store.inbox.pending(sessionKey)).length === 2, "the second message");
+  clock.release();
   const words = { status: "ok", result: { payloads: [{ text: "[echo] message 2 of this window: hello" }] } };
   expect(await second).toMatchObject(words);
   expect(await first).toMatchObject({ status: "ok" });

@@ -127,7 +127,7 @@ describe("the comparison of tasks by Claude Code", () => {
     answerWith(hang());
     const before = performance.now();
     expect(await judge({}, 1_000)).toMatchObject(offlineBecause(/in time/));
-    expect(performance.now() - before).toBeLessThan(3_000);
+    expect(performance.now() - before).toBeLessThan(10_000);
     await stage.home.empty();
     await expect.poll(() => listed("sessions")).toEqual([]);
   });

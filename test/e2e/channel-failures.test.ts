@@ -5,7 +5,7 @@ import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../support/fak
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { until } from "../support/time.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -70,12 +70,14 @@ describe("a channel that does not connect", () => {
 // They mostly wait.
 describe.concurrent("a channel that was connected", () => {
   it("goes down and comes back: messages from both sides arrive", async () => {
-    await using home = await createChatHome({ gateway: { clock: hastyClock } });
+    const clock = createHeldClock(hastyClock);
+    await using home = await createChatHome({ gateway: { clock } });
     const { telegram } = home;
-    telegram.say("sleep:50000\nmind the gap");
+    telegram.say(`${HELD}\nmind the gap`);
     await until(async () => (await home.transcript(KEY).catch(() => [])).length === 1, "the turn");
     telegram.fail("getUpdates", "hang-up", "hang-up", SERVER_ERROR, SERVER_ERROR);
     telegram.fail("sendMessage", "hang-up", SERVER_ERROR);
+    clock.release();
     telegram.say("are you back?", { from: BOB });
     await home.hears(ADA.id, "mind the gap");
     await home.hears(BOB.id, "are you back?");

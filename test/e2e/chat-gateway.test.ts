@@ -148,7 +148,9 @@ describe("the gateway's end", () => {
     await turnRuns(home);
     gateway.process.kill("SIGKILL");
     expect(await chat.ended).toBe(1);
-    expect(chat.output()).toMatch(/The gateway is gone[\s\S]*kept and answered when the gateway is back/);
+    expect(chat.output()).toMatch(
+      /Lost the connection to the gateway[\s\S]*kept and answered when the gateway is back/,
+    );
   });
 
   it("the first signal waits for the running turn, the second does not", async () => {

@@ -64,7 +64,7 @@ it("a denied or unanswered question is refused, and a stranger cannot answer it"
   expect(home.texts(ADA.id).join("\n")).toContain("Not allowed: Bash");
   await edited(home, /Not answered, so not allowed\.$/);
   home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
-  await home.hears(ADA.id, "There is no such question any more.");
+  await home.hears(ADA.id, "This question is no longer open.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
 }, 60_000);
 
@@ -76,7 +76,7 @@ it("only people who may command the agent answer, in the conversation of the tas
   const question = await home.hears(ADA.id, /asks to use Bash: touch one/);
   const allow = buttonsOf(question)["Allow once"] ?? "";
   home.telegram.say(allow, { from: BOB });
-  await home.hears(BOB.id, "There is no such question any more.");
+  await home.hears(BOB.id, "This question is no longer open.");
   home.telegram.press(question, buttonsOf(question)["Deny"] ?? "");
   await home.hears(ADA.id, "Denied.");
   await home.hears(ADA.id, "Done.");
@@ -185,9 +185,9 @@ it("budgets end a task and refuse the next; people are told", async () => {
   const { api, home } = chat;
   api.script(withUsage(text("That was expensive."), { input_tokens: 1_000_000 }));
   home.telegram.say("/cc run in repo: Spend");
-  await home.hears(ADA.id, /Budget of today: \$\d+\.\d\d of \$0\.01 used/);
+  await home.hears(ADA.id, /Budget for today: \$\d+\.\d\d of \$0\.01 used/);
   home.telegram.say("/cc run in repo: Spend more");
-  await home.hears(ADA.id, /The budget of today is used up/);
+  await home.hears(ADA.id, /The budget for today is used up/);
   expect(api.conversation).toHaveLength(1);
 }, 60_000);
 
@@ -206,13 +206,13 @@ it("tells during a task how much of a budget is used, and counts tasks that run 
   api.script(costly("one"));
   home.telegram.say(spawnBeside("Spend"));
   await home.hears(ADA.id, /asks to use Bash: touch one/);
-  await home.hears(ADA.id, "Budget of today: $0.30 of $0.5 used (60 %).");
+  await home.hears(ADA.id, "Budget for today: $0.30 of $0.5 used (60 %).");
   await edited(home, /1 tool · Bash touch one · \$0\.30/);
   api.script(costly("two"));
   home.telegram.say(spawnBeside("Spend more"));
   await home.hears(ADA.id, /stopped: its budget is used up/);
-  await home.hears(ADA.id, /Budget of today: \$0\.60 of \$0\.5 used/);
-  expect(home.texts(ADA.id).filter((said) => said.startsWith("Budget of today: $0.30"))).toHaveLength(1);
+  await home.hears(ADA.id, /Budget for today: \$0\.60 of \$0\.5 used/);
+  expect(home.texts(ADA.id).filter((said) => said.startsWith("Budget for today: $0.30"))).toHaveLength(1);
 
   // The cost so far is stored, for other tasks and for a process that dies.
   const agent = await home.agent();

@@ -19,12 +19,14 @@ import {
   apiError,
   cutAfter,
   hang,
+  heldUntil,
   slowly,
   text,
   thinking,
   toolUse,
   withUsage,
 } from "../support/fake-anthropic/reply.ts";
+import { until } from "../support/time.ts";
 
 const SESSION = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 const FORK = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a12";
@@ -219,16 +221,22 @@ describe("one process with all permissions", () => {
   });
 
   test("a turn that Claude Code starts itself is not the answer", async () => {
+    const released = Promise.withResolvers<void>();
     home.api.answer((request) => {
       const said = JSON.stringify(request.messages.findLast(({ role }) => role === "user"));
       if (said.includes("start it")) return toolUse("Bash", { command: "sleep 0.2", run_in_background: true });
-      return said.includes("<task-notification>") ? slowly(text("it has ended by now"), 50) : undefined;
+      return said.includes("<task-notification>")
+        ? heldUntil(released.promise, text("it has ended by now"))
+        : undefined;
     });
     const events = collect(claude);
     await claude.send("start it");
     await home.api.waitFor((request) => JSON.stringify(request.messages).includes("<task-notification>"));
-    expect(claude.state).toBe("busy");
-    expect(await claude.send("next")).toMatchObject({ outcome: "completed", text: "echo: next" });
+    // The event of the turn may arrive after the request.
+    await until(() => claude.state === "busy", "its own turn");
+    const next = claude.send("next");
+    released.resolve();
+    expect(await next).toMatchObject({ outcome: "completed", text: "echo: next" });
     await claude.stop();
     const ended = events.filter((event) => event.type === "turn-ended");
     expect(ended.map(({ asked }) => asked)).toEqual([true, false, true]);

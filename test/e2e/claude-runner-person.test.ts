@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readRunningSessions } from "../../src/claude/native/layout.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
@@ -61,8 +60,11 @@ describe("a person's own claude", () => {
     const waiting = home.run("after them");
     expect(await home.event("queued")).toMatchObject({ holder });
     person.type("typed");
-    // Text and Enter in one write would count as a paste.
-    await delay(300);
+    // Text and Enter that are read at once would count as a paste.
+    await until(
+      () => person.output().includes("typed"),
+      () => person.output(),
+    );
     person.type("\r");
     await home.api.waitFor((request) => lastUserText(request).includes("typed"));
     const forked = await home.run("beside them", { resume: sessionId, onRunning: "fork", agentId: "other" });
@@ -118,7 +120,7 @@ function startPerson({ claude }: RunnerHome, args: string[]): { pid: number; end
 async function startPersonAtTerminal(
   { claude }: RunnerHome,
   args: string[],
-): Promise<{ type(text: string): void; ended: Promise<unknown> }> {
+): Promise<{ type(text: string): void; output(): string; ended: Promise<unknown> }> {
   const settings = {
     hasCompletedOnboarding: true,
     theme: "dark",
@@ -129,9 +131,11 @@ async function startPersonAtTerminal(
   const child = spawn("script", ["-qefc", [claude.command, ...args].join(" "), "/dev/null"], {
     cwd: claude.repo,
     env: { ...claude.env, TERM: "xterm-256color" },
-    stdio: ["pipe", "ignore", "ignore"],
+    stdio: ["pipe", "pipe", "ignore"],
   });
-  return { type: (text) => void child.stdin.write(text), ended: once(child, "exit") };
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  return { type: (text) => void child.stdin.write(text), output: () => output, ended: once(child, "exit") };
 }
 
 async function isRunning({ claude }: RunnerHome, pid: number): Promise<true | undefined> {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { until } from "../support/time.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -23,13 +23,15 @@ async function answersBob(home: ChatHome, meanwhile: string): Promise<void> {
 }
 
 it("a slow engine delays no other chat, and its own messages are answered in order", async () => {
-  await using home = await createChatHome();
-  home.telegram.say("sleep:1500");
+  const clock = createHeldClock();
+  await using home = await createChatHome({ gateway: { clock } });
+  home.telegram.say(HELD);
   home.telegram.say("second");
-  await answersBob(home, "sleep:1500");
+  await answersBob(home, HELD);
   expect(home.texts(ADA.id)).toEqual([]);
+  clock.release();
   await home.hears(ADA.id, "second");
-  expect(home.texts(ADA.id)).toEqual([expect.stringContaining("sleep:1500"), expect.stringContaining("second")]);
+  expect(home.texts(ADA.id)).toEqual([expect.stringContaining(HELD), expect.stringContaining("second")]);
 });
 
 it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(

@@ -1,6 +1,7 @@
 /** An agent that looks after things on its own, with the real gateway and a fake Telegram. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import type { HeartbeatConfig, HoldfastConfig } from "../../src/config/config.ts";
 import { createChatHome } from "../support/chat-home.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
@@ -28,20 +29,34 @@ it.concurrent("asks at intervals and sends what needs attention to the last chat
 });
 
 it.concurrent("delivers no HEARTBEAT_OK, keeps no session fresh, and repeats no slot after a restart", async () => {
-  await using home = await createChatHome(withHeartbeat({ prompt: "say:HEARTBEAT_OK" }));
+  let now = Date.now();
+  const clock = { ...systemClock, now: () => now };
+  await using home = await createChatHome({ ...withHeartbeat({ prompt: "say:HEARTBEAT_OK" }), gateway: { clock } });
   home.telegram.say("hello");
   await home.hears(ADA.id, "hello");
-  const before = (await (await home.agent()).store.get(KEY))?.lastInteractionAt;
+  const { store } = await home.agent();
+  const before = (await store.get(KEY))?.lastInteractionAt;
   const beats = async (): Promise<number> =>
     (await home.messages(KEY)).filter(({ heartbeat }) => heartbeat === true).length;
-  await until(async () => (await beats()) >= 2, "two heartbeats");
+  /** Moves to the next slot once the last turn has ended, during which no other heartbeat starts. */
+  const nextBeat = async (): Promise<void> => {
+    const counted = await beats();
+    await until(async () => (await store.inbox.pending(KEY)).length === 0, "the last turn");
+    now += 1000;
+    await until(async () => (await beats()) > counted, "a heartbeat");
+  };
+  await nextBeat();
   await home.stop();
-  const counted = await beats();
-  await delay(2500);
   await home.start();
-  expect(await beats()).toBeLessThanOrEqual(counted + 1);
+  await nextBeat();
+  await home.stop();
+  now += 60_000;
+  await home.start();
+  await nextBeat();
+  await until(async () => (await store.inbox.pending(KEY)).length === 0, "the last turn");
+  expect(await beats()).toBe(3);
   expect(home.texts(ADA.id)).toEqual([expect.stringContaining("hello")]);
-  expect((await (await home.agent()).store.get(KEY))?.lastInteractionAt).toBe(before);
+  expect((await store.get(KEY))?.lastInteractionAt).toBe(before);
 });
 
 it.concurrent("does nothing without HEARTBEAT.md, and outside its hours", async () => {

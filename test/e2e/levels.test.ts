@@ -2,10 +2,11 @@
 import { expect, it } from "vitest";
 import { createChatHome } from "../support/chat-home.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { until } from "../support/time.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 
 it("shows tools while the turn runs, thinking before the answer, and usage below it", async () => {
-  await using home = await createChatHome();
+  const clock = createHeldClock();
+  await using home = await createChatHome({ gateway: { clock } });
   const { telegram } = home;
   telegram.say("tool:list_files .\nthink:nobody sees this\nsay:quiet");
   await home.hears(ADA.id, "quiet");
@@ -13,9 +14,10 @@ it("shows tools while the turn runs, thinking before the answer, and usage below
 
   for (const command of ["/verbose on", "/reasoning on", "/usage full"]) telegram.say(command);
   await home.hears(ADA.id, "Usage line: full.");
-  telegram.say("tool:list_files .\nsleep:1500\nthink:The folder has one file.\nsay:One file.");
+  telegram.say(`tool:list_files .\n${HELD}\nthink:The folder has one file.\nsay:One file.`);
   await home.hears(ADA.id, "→ list_files .");
   expect(home.texts(ADA.id).join("\n")).not.toContain("One file.");
+  clock.release();
   await home.hears(ADA.id, "One file.");
   expect(home.texts(ADA.id).slice(4)).toEqual([
     "→ list_files .",

@@ -1,5 +1,5 @@
 /** The agent saves its memory before a conversation ends or is compacted, without long delays. */
-import { readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startFakeModelStream, type StreamReply, says, uses } from "../support/fake-model-stream.ts";
@@ -10,9 +10,11 @@ import { memoryFile } from "../../src/engine/workspace/workspace-description.ts"
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const MODEL = "anthropic/claude-sonnet-4-5";
 
+/** Of every day: a test may begin before midnight and end after it. */
 async function memoryOf(home: ChatHome): Promise<string> {
-  const { workspace } = await home.agent();
-  return await readFile(join(workspace, memoryFile(Date.now())), "utf8");
+  const folder = join((await home.agent()).workspace, "memory");
+  const names = (await readdir(folder)).toSorted();
+  return (await Promise.all(names.map(async (name) => await readFile(join(folder, name), "utf8")))).join("");
 }
 
 describe("with the echo engine", () => {

@@ -7,7 +7,8 @@ import { startGatewayChild } from "../crash/gateway-rounds.ts";
 import { startFakeModelStream, type StreamReply, says, uses } from "../support/fake-model-stream.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { until } from "../support/time.ts";
+import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -74,15 +75,16 @@ describe("messages that arrive during a turn", () => {
     { drop: "new", dropped: ["four", "five"] },
     { drop: "summarize", dropped: ["two", "three"] },
   ] as const)("too many, drop $drop: the sender of $dropped is told", async ({ drop, dropped }) => {
-    await using home = await createChatHome({ config: queued({ cap: 2, drop }) });
-    await begin(home, "sleep:700\none");
+    const clock = createHeldClock();
+    await using home = await createChatHome({ config: queued({ cap: 2, drop }), gateway: { clock } });
+    await begin(home, `${HELD}\none`);
     for (const text of ["two", "three", "four", "five"]) home.telegram.say(text);
+    for (const text of dropped) await home.hears(ADA.id, `was dropped: “${text}”`);
+    clock.release();
     const answered = ["two", "three", "four", "five"].filter((text) => !dropped.some((gone) => gone === text));
     for (const text of answered)
       await home.hears(ADA.id, `window: ${drop === "summarize" && text === "four" ? "System:" : text}`);
     const texts = home.texts(ADA.id);
-    for (const text of dropped)
-      expect(texts).toContainEqual(expect.stringMatching(new RegExp(`was dropped: “${text}”`)));
     expect(texts).toHaveLength(5);
     const told = texts.filter((text) => /System: \[.*dropped unread.*“two”[\s\S]*four/.test(text));
     expect(told).toHaveLength(drop === "summarize" ? 1 : 0);
@@ -105,10 +107,12 @@ describe("/stop", () => {
 
 describe("the end of the process", () => {
   it("waits for the running turn; later messages are answered by the next process", async () => {
-    await using home = await createChatHome();
-    await begin(home, "sleep:800\nlast words");
+    const clock = createHeldClock();
+    await using home = await createChatHome({ gateway: { clock } });
+    await begin(home, `${HELD}\nlast words`);
     const left = home.stop();
     home.telegram.say("too late", { from: BOB });
+    clock.release();
     await left;
     expect(home.texts(ADA.id)).toEqual([expect.stringContaining("last words")]);
     expect(home.texts(BOB.id)).toEqual([]);
@@ -117,13 +121,14 @@ describe("the end of the process", () => {
   });
 
   it("postpones a slow turn after a signal, and the next process answers it once", async () => {
-    await using house = await createChatHome({ started: false });
+    await using house = await createChatHome({ started: false, gateway: { clock: hastyClock } });
     const { telegram, home } = house;
     await mkdir(home, { mode: 0o700 });
     const channels = { telegram: { default: { apiRoot: telegram.url, allowFrom: ["*"] } } };
     await writeFile(join(home, "config.json"), JSON.stringify({ channels, turns: { drainSeconds: 1 } }));
     const { child, ended } = await startGatewayChild({ home }, telegram);
-    await begin(house, "sleep:3000\nslow words");
+    // Half a minute in the first process, a moment in the next.
+    await begin(house, "sleep:30000\nslow words");
     telegram.say("behind it");
     await until(() => telegram.updates.pending.length === 0, "the second message");
     child.kill("SIGTERM");

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { until } from "../support/time.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 
 const ADAS = "agent:main:telegram:dm:1001";
 const BOBS = "agent:main:telegram:dm:1002";
@@ -96,25 +96,31 @@ function spawn(task: string): string {
 }
 
 it("limits depth and number, and a chain of subagents reports upwards", async () => {
+  const clock = createHeldClock();
   await using home = await createChatHome({
     config: (base) => ({ ...base, turns: { ...base.turns, subagents: { maxDepth: 2, maxActive: 2 } } }),
+    gateway: { clock },
   });
   home.telegram.say(spawn(spawn(spawn("say:too deep"))));
   await home.hears(ADA.id, /Your subagent[^]*Your subagent[^]*would be deeper/);
 
-  home.telegram.say(["sleep:1500", "sleep:1500", "sleep:1500"].map(spawn).join("\n"), { from: BOB });
+  home.telegram.say([HELD, HELD, HELD].map(spawn).join("\n"), { from: BOB });
   const { params } = await home.hears(BOB.id, "2 subagents are working already");
+  clock.release();
   expect(String(params["text"]).match(/"accepted"/g)).toHaveLength(2);
 }, 30_000);
 
 it("reports the result of a subagent that was running when the gateway stopped", async () => {
+  const clock = createHeldClock();
   await using home = await createChatHome({
     config: (base) => ({ ...base, turns: { ...base.turns, drainSeconds: 0 } }),
+    gateway: { clock },
   });
-  home.telegram.say('tool:sessions_spawn {"mode":"subagent","task":"sleep:2000\\nsay:Done after all."}');
+  home.telegram.say(spawn(`${HELD}\nsay:Done after all.`));
   await home.hears(ADA.id, '"status": "accepted"');
   await home.stop();
   expect(home.texts(ADA.id).join("\n")).not.toContain("> Done after all.");
+  clock.release();
   await home.start();
   await home.hears(ADA.id, "> Done after all.");
 }, 30_000);

@@ -10,7 +10,7 @@ import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { createChatHome } from "../support/chat-home.ts";
 import { canMount, smallDisk } from "../support/temp-folder.ts";
-import { until } from "../support/time.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 import { openTurns } from "../../src/compose/turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
@@ -40,11 +40,13 @@ describe.skipIf(!canMount())("a full disk", { concurrent: true }, () => {
 
   it("postpones the turn; the answer comes once there is space", async () => {
     await using disk = await smallDisk(16);
-    await using home = await createChatHome({ home: join(disk.path, "home") });
+    const clock = createHeldClock();
+    await using home = await createChatHome({ home: join(disk.path, "home"), gateway: { clock } });
     const { telegram } = home;
-    telegram.say("sleep:2500\nthink about it");
+    telegram.say(`${HELD}\nthink about it`);
     await until(async () => (await home.transcript(KEY).catch(() => [])).length === 1, "the turn");
     const makeRoom = await disk.fill();
+    clock.release();
     await until(() => home.logged.some((line) => line.includes("trying again")), "a pause");
     expect(home.texts(ADA.id)).toEqual([]);
     await makeRoom();
@@ -99,13 +101,16 @@ describe("an agent that cannot be opened", () => {
 
 describe("a store that another process has locked", () => {
   it("holds up its agent, not the gateway, and nothing is lost", async () => {
+    const clock = createHeldClock();
     await using home = await createChatHome({
       config: (config) => ({ ...config, agents: { main: {}, other: {} } }),
+      gateway: { clock },
     });
     const { telegram } = home;
-    telegram.say("sleep:500\nfirst");
+    telegram.say(`${HELD}\nfirst`);
     await until(async () => (await home.transcript(KEY).catch(() => [])).length === 1, "the turn");
     const unlock = lock(agentLayout(home.home, "main").database);
+    clock.release();
     telegram.say("second");
     const answer = await home.rpc("agent", { message: "and you?", agentId: "other", idempotencyKey: "1" });
     expect(JSON.stringify(answer)).toContain("window: and you?");

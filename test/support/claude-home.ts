@@ -106,14 +106,16 @@ async function createRepo(path: string, env: { PATH: string; HOME: string }): Pr
   git("commit", "-m", "A first commit");
 }
 
-/** Claude Code may write a moment after a turn has ended, so this waits for the file. */
+/** Claude Code may write a moment after a turn has ended, so this waits for the file and for a whole last line. */
 async function readTranscript(projects: string, sessionId: string): Promise<Record<string, unknown>[]> {
-  const find = async (): Promise<string | undefined> => {
-    const paths = (await readdir(projects)).map((folder) => join(projects, folder, `${sessionId}.jsonl`));
-    return paths.find((path) => existsSync(path));
+  const read = async (): Promise<string | undefined> => {
+    const folders = await readdir(projects).catch(() => []);
+    const path = folders.map((folder) => join(projects, folder, `${sessionId}.jsonl`)).find((one) => existsSync(one));
+    const text = path === undefined ? "" : await readFile(path, "utf8");
+    return text.endsWith("\n") ? text : undefined;
   };
-  const path = await until(find, `the transcript of ${sessionId}`);
-  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+  const text = await until(read, `the transcript of ${sessionId}`);
+  const lines = text.split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as unknown).filter(isRecord);
 }
 

@@ -1,6 +1,7 @@
 /** Time in tests: a clock that the test moves, and waiting in real time. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock } from "../../src/base/clock.ts";
+import { raceAbort } from "../../src/base/async.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 
 export interface TestClock extends Clock {
   set(ms: number): void;
@@ -22,6 +23,28 @@ export function createTestClock(start = Date.UTC(2026, 10, 15, 12)): TestClock {
     advance: (ms) => {
       current += ms;
     },
+  };
+}
+
+const HELD_MS = 3_599_999;
+/** For the echo engine: the turn lasts until the test calls `release` of a held clock. */
+export const HELD = `sleep:${HELD_MS}`;
+
+export interface HeldClock extends Clock {
+  release(): void;
+}
+
+/**
+ * A clock for turns that must still run when the test has done something else, however busy the machine is. Only the
+ * sleep of `HELD` is held: other loops of a gateway would spin if theirs ended at once.
+ */
+export function createHeldClock(clock: Clock = systemClock): HeldClock {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    now: () => clock.now(),
+    sleep: async (ms, signal = new AbortController().signal) =>
+      await (ms === HELD_MS ? raceAbort(promise, signal) : clock.sleep(ms, signal)),
+    release: () => resolve(),
   };
 }
 

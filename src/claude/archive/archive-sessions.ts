@@ -13,7 +13,7 @@ import type { Stats } from "node:fs";
 import { lstat, rename, unlink, open, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { nodeCrypto } from "../../base/builtin.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { DAY_MS, type Clock, systemClock } from "../../base/clock.ts";
 import { errorMessage, fileError, HoldfastError } from "../../base/errors.ts";
 import {
   ensurePrivateFolder,
@@ -91,8 +91,6 @@ export interface ArchiveReport {
   unchanged: number;
   failed: { path: string; reason: string }[];
 }
-
-const DAY_MS = 86_400_000;
 
 export async function archiveNativeSessions(options: ArchiveOptions): Promise<ArchiveReport> {
   const { archiveFolder } = claudeLayout(options.home);

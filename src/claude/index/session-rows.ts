@@ -36,7 +36,7 @@ const COLUMNS = `session, folder, name, size, modified, entrypoint, cwds, marker
 
 const MAPPED_BYTES = 256 * 1024 * 1024;
 
-/** Newest first, in the order of an index: SQLite would sort whole rows with all their text. */
+/** Newest first, read in the order of an index: a sort would make SQLite copy whole rows with their text. */
 export function* listSessions(
   database: DatabaseSync,
   claudeHome: string,

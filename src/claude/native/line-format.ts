@@ -101,26 +101,40 @@ export function isBlank(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** Texts that Claude Code writes in the user's name around its own commands. */
-const NOT_A_PROMPT = ["<command-name>", "<local-command-", "[Request interrupted"];
+/** How a text begins that Claude Code writes when a person interrupts it. */
+export const INTERRUPTED = "[Request interrupted";
+/** Tags around texts that Claude Code writes in the user's name: its own commands, their output, notices. */
+const NOT_A_PROMPT =
+  /^<(?:command-name|command-message|local-command-[a-z]+|bash-input|bash-stdout|bash-stderr|user-memory-input|task-notification|teammate-message)>/;
+/** Claude Code adds this to a person's words for the model. */
+const REMINDER = /<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g;
 
 /** Whether a person wrote the content of a user line. The caller has checked the flags of the line. */
 export function isRealPrompt(content: unknown): content is string | unknown[] {
-  if (typeof content !== "string" && !Array.isArray(content)) return false;
-  if (blocks(content).some((block) => block["type"] === "tool_result")) return false;
+  if (!hasText(content) || blocksOf(content).some((block) => block["type"] === "tool_result")) return false;
+  const whole = contentText(content);
   const text = promptText(content);
-  return !NOT_A_PROMPT.some((start) => text.startsWith(start));
+  return (text !== "" || whole.trim() === "") && !text.startsWith(INTERRUPTED) && !NOT_A_PROMPT.test(text);
 }
 
-/** The text blocks, one per line; empty for an image alone. */
+/** What the person wrote, one text block per line; empty for an image alone. */
 export function promptText(content: string | unknown[]): string {
+  return contentText(content).replaceAll(REMINDER, "").trim();
+}
+
+/** All text blocks, one per line. Empty if the content has another form. */
+export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
-  return blocks(content)
+  return blocksOf(content)
     .flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []))
     .join("\n");
 }
 
-function blocks(content: unknown): JsonRecord[] {
+export function hasText(content: unknown): content is string | unknown[] {
+  return typeof content === "string" || Array.isArray(content);
+}
+
+export function blocksOf(content: unknown): JsonRecord[] {
   return Array.isArray(content) ? content.filter(isRecord) : [];
 }
 

@@ -36,10 +36,20 @@ it.each([
   ["a compaction's summary", user("x", { isCompactSummary: true }), 0],
   ["a command", user("<command-name>/clear</command-name>"), 0],
   ["a command's output", user("<local-command-stdout>ok</local-command-stdout>"), 0],
+  ["a command typed for the shell", user("<bash-input>ls</bash-input>"), 0],
+  ["its output", user("<bash-stdout>a.ts</bash-stdout>"), 0],
+  ["a notice about a task", user("<task-notification>done</task-notification>"), 0],
+  ["a reminder alone", user([{ type: "text", text: "<system-reminder>Be brief.</system-reminder>" }]), 0],
+  ["words with a reminder", user("fix it\n<system-reminder>Be brief.</system-reminder>"), 1],
   ["an interruption", user([{ type: "text", text: "[Request interrupted by user for tool use]" }]), 0],
   ["no content", user(undefined), 0],
 ])("a person's turn: %s", (_, line, turns) => {
   expect(scanLines(line).scan.userTurns).toBe(turns);
+});
+
+it("keeps the person's words without what Claude Code adds for the model", () => {
+  const { scan } = scanLines(user("fix it\n<system-reminder>Be brief.</system-reminder>"));
+  expect(scan.prompts).toEqual(["fix it"]);
 });
 
 it("is not misled by text that looks like a line", () => {

@@ -177,7 +177,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
 }
 
 const MAX_WALKS = 0x7fffffff;
-/** Neither a place nor `DAMAGED`: the value has to be walked. */
+/** No shortcut applies: the value is walked. */
 const NO_PASSAGE = -2;
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;

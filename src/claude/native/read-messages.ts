@@ -10,7 +10,7 @@ import { isUnpackingError, readPartLines } from "../archive/archive-part.ts";
 import { partOwner } from "../archive/catalogue.ts";
 import { readMarker } from "../attribution.ts";
 import { openNativeFile } from "./layout.ts";
-import { isRealPrompt, promptText } from "./line-format.ts";
+import { blocksOf, contentText, isRealPrompt, promptText } from "./line-format.ts";
 
 export interface NativeMessage {
   role: "user" | "assistant" | "tool" | "summary";
@@ -73,18 +73,14 @@ function messageOf(record: JsonRecord): NativeMessage | undefined {
   const at = typeof record["timestamp"] === "string" ? Date.parse(record["timestamp"]) : Number.NaN;
   const base = { at: Number.isNaN(at) ? undefined : at, calls: [] };
   if (type === "assistant") {
-    const [text, calls] = [textOf(content), callsOf(content)];
+    const [text, calls] = [contentText(content).trim(), callsOf(content)];
     return text === "" && calls.length === 0 ? undefined : { ...base, role: "assistant", text, calls };
   }
   if (type !== "user") return undefined;
-  if (record["isCompactSummary"] === true) return { ...base, role: "summary", text: textOf(content) };
+  if (record["isCompactSummary"] === true) return { ...base, role: "summary", text: contentText(content).trim() };
   if (isRealPrompt(content)) return { ...base, role: "user", text: promptText(content) };
   const result = resultText(content);
   return result === "" ? undefined : { ...base, role: "tool", text: result };
-}
-
-function textOf(content: unknown): string {
-  return typeof content === "string" || Array.isArray(content) ? promptText(content).trim() : "";
 }
 
 function callsOf(content: unknown): NativeCall[] {
@@ -95,11 +91,7 @@ function callsOf(content: unknown): NativeCall[] {
 
 function resultText(content: unknown): string {
   return blocksOf(content)
-    .flatMap((block) => (block["type"] === "tool_result" ? [textOf(block["content"])] : []))
+    .flatMap((block) => (block["type"] === "tool_result" ? [contentText(block["content"]).trim()] : []))
     .join("\n")
     .trim();
-}
-
-function blocksOf(content: unknown): JsonRecord[] {
-  return Array.isArray(content) ? content.filter(isRecord) : [];
 }

@@ -100,7 +100,7 @@ export function sessionTitle(
 }
 
 /** Increase it when a scan of the same bytes gives another result. */
-export const SCAN_FORMAT = 5;
+export const SCAN_FORMAT = 6;
 
 export interface StoredScan {
   shown: string;

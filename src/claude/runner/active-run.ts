@@ -3,7 +3,7 @@
  * second writer, the idle timer. `finish` releases all of it once, and the leases last: no other run may
  * start while anything of this one is left.
  */
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { HoldfastError, errorMessage, hasCode } from "../../base/errors.ts";
 import type { RunningSession } from "../native/layout.ts";
 import type { SessionSelection } from "../selection/selection.ts";
 import { throwIfCancelled, timerDelay, watchForWriters } from "./leases.ts";
@@ -186,7 +186,7 @@ export class ActiveRun {
       await this.handled;
       return turn;
     } catch (error) {
-      throw error instanceof HoldfastError && error.code === "claude-ended" ? hasEnded(this.writes) : error;
+      throw hasCode(error, "claude-ended") ? hasEnded(this.writes) : error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }

@@ -9,7 +9,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { HoldfastError, fileError } from "../../base/errors.ts";
+import { HoldfastError, fileError, hasCode } from "../../base/errors.ts";
 import { ensurePrivateFolder, fileExists } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import type { RunningSession } from "../native/layout.ts";
@@ -136,7 +136,7 @@ async function keepFileLock(path: string, timeoutMs: number, clock: Clock): Prom
 }
 
 function lockHolder(error: unknown): { pid: number } | undefined {
-  if (!(error instanceof HoldfastError) || error.code !== "lock-timeout") return undefined;
+  if (!hasCode(error, "lock-timeout")) return undefined;
   const pid = error.data["pid"];
   return { ...error.data, pid: typeof pid === "number" ? pid : 0 };
 }
@@ -273,7 +273,7 @@ export function cancelled(): HoldfastError {
 
 export function waitedTooLong(holder?: Record<string, unknown>): HoldfastError {
   return new HoldfastError("locked", "queue-timeout", "Another run is still using this repo or session.", {
-    hint: "Wait for it, stop it with `holdfast cc kill`, or run beside it with --fork, --label or in a worktree.",
+    hint: "Wait for it, stop it with `holdfast cc kill`, or run alongside it with --fork, --label or in a worktree.",
     data: holder,
   });
 }

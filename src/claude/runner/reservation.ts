@@ -180,7 +180,7 @@ async function planBesidePerson(attempt: Attempt, selection: SessionSelection): 
   const { sessionId } = selection;
   if (sessionId === undefined) {
     throw new HoldfastError("locked", "repo-in-use", `The repo is in use: ${selection.reason}`, {
-      hint: "See `holdfast cc list --running`, then wait, or run beside it with --label or in a worktree.",
+      hint: "See `holdfast cc list --running`, then wait, or run alongside it with --label or in a worktree.",
     });
   }
   if (policy === "fork") {

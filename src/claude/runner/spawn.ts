@@ -4,7 +4,7 @@
  * - If the session to resume is gone, a fresh session gets the rest of its history, and a warning says so.
  * - A process that dies at work is never restarted: the task may already have had effects.
  */
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, hasCode } from "../../base/errors.ts";
 import { checkLabel, checkTaskLabel } from "../registry/registry.ts";
 import { ActiveRun, type RunnerContext, type TaskResult } from "./active-run.ts";
 import { selectWaiting, type Reservation, reserve } from "./reservation.ts";
@@ -40,7 +40,7 @@ export async function runInBestSession(context: RunnerContext, options: SpawnReq
     return { ...(await sendFollowUp(context, sessionId, options.task, { ...options, selection })), selection };
   } catch (error) {
     // The session ended in the meantime, and nothing was sent.
-    if (!(error instanceof HoldfastError) || error.code !== "session-not-live") throw error;
+    if (!hasCode(error, "session-not-live")) throw error;
     return await runInNewProcess(context, options);
   }
 }

@@ -149,7 +149,7 @@ describe("the offline scorer replaces", () => {
     const startedAt = performance.now();
     const { by, failure } = await assess(server, { config, model: [next, next] });
     expect({ by, failure }).toEqual({ by: "offline", failure: expect.stringContaining("did not answer in time") });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -158,7 +158,7 @@ describe("the offline scorer replaces", () => {
     const model = relevanceModels(config, { providers: {}, env: {}, command: "no-such-claude" });
     const { by, failure } = await assessTaskRelevance("task", SESSIONS, { model, config, offline });
     expect(by).toBe("offline");
-    expect(failure).toContain('There is no key for the provider "anthropic"');
+    expect(failure).toContain('There is no API key for provider "anthropic"');
     expect(failure).toContain("no-such-claude");
   });
 

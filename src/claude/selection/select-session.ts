@@ -8,7 +8,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
-import { type DiscoveredSession, agentsOf, countedCost } from "../discovered-session.ts";
+import { type DiscoveredSession, agentsOf, countedCost, visibleTo } from "../discovered-session.ts";
 import { checkTaskLabel, labelOfChat } from "../registry/registry.ts";
 import { gatherEvidence } from "./evidence.ts";
 import { scoreOffline } from "./offline/score-offline.ts";
@@ -50,7 +50,7 @@ export async function selectSession(
   const { config = DEFAULT_CONFIG.claudeCode.sessionSelection } = options;
   const scope = options.candidates ?? config.candidates ?? "own";
   const eligible = sessions
-    .filter(({ conversation }) => conversation === undefined || conversation === options.sessionKey)
+    .filter(visibleTo(options.sessionKey))
     .filter((session) => isCandidate(session, agentId, scope));
   const taken = new Set([...running.map(({ sessionId }) => sessionId), ...excluded]);
   const canTake = (session: DiscoveredSession): boolean =>

@@ -146,7 +146,7 @@ export async function remove(reference: string, options: ChangeOptions): Promise
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
     const { id, windows } = await leased(agent, key, async (lease) => {
       const deleted = await deleteSession(agent, key, { lease });
-      if (options.store === undefined) await agent.store.history.forget(key);
+      await agent.store.history.forget(key);
       await agent.store.systemEvents.forgetSystemEvents(key);
       return deleted;
     });

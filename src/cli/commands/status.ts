@@ -1,6 +1,7 @@
 /** `holdfast status`: agents and their sessions from the stores, and the gateway if one runs. */
 import { arch, platform, release } from "node:os";
 import { closing } from "../../base/async.ts";
+import { DAY_MS } from "../../base/clock.ts";
 import { ERROR_KINDS, errorMessage } from "../../base/errors.ts";
 import { packageVersion } from "../../base/package.ts";
 import { channelLine, isRepeated, stateMark, withIdleAccounts } from "../channel-view.ts";
@@ -226,7 +227,6 @@ interface AgentSessions extends ListedAgent {
 type StatusOptions = Flags<"json" | "all" | "usage" | "deep">;
 
 const USAGE_DAYS = 30;
-const DAY_MS = 86_400_000;
 const RECENT = 10;
 
 async function gatherStatus(setup: Setup, { all, usage, deep }: StatusOptions): Promise<StatusReport> {

@@ -8,7 +8,7 @@
  */
 import { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, hasCode } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ClaudeCodeResult, RunnerEvent, SpawnOptions } from "../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../claude/runner/runner.ts";
@@ -219,7 +219,7 @@ function noticeOf(result: ClaudeCodeResult): string | undefined {
 
 /** Replaces hints that name CLI commands with hints for a chat. */
 function inChat(error: unknown): unknown {
-  if (!(error instanceof HoldfastError) || error.code !== "budget-used-up") return error;
+  if (!hasCode(error, "budget-used-up")) return error;
   return new HoldfastError(error.kind, error.code, error.message, {
     hint: "Start another conversation with /new, or raise claudeCode.maxBudgetUsd.",
     data: error.data,

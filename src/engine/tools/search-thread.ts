@@ -2,7 +2,7 @@
  * The worker thread of `search_files`. Ending the thread also ends a pattern that takes forever.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { HoldfastError, errorMessage, reportError } from "../../base/errors.ts";
+import { HoldfastError, errorMessage, reportError, hasCode } from "../../base/errors.ts";
 import { type ConfinedFiles, createConfinedFiles, decode, readAtMost, shownName } from "./confined-files.ts";
 import type { SearchReport, SearchRequest } from "./search-files.ts";
 
@@ -45,7 +45,7 @@ function createFinder({ pattern, isRegex, ignoreCase }: SearchRequest): Finder {
 /** Yields the file, or all files below the folder. Follows no links, except in the first path. */
 async function* filesBelow(files: ConfinedFiles, path: string): AsyncGenerator<string> {
   const entries = await files.listFolder(path === "" ? "." : path).catch((error: unknown) => {
-    if (error instanceof HoldfastError && error.code === "not-a-folder") return undefined;
+    if (hasCode(error, "not-a-folder")) return undefined;
     throw error;
   });
   if (entries === undefined) {

@@ -55,7 +55,7 @@ export interface TaskOrder {
   budgetUsd?: number | undefined;
   /** Keeps Claude Code running for follow-ups. Default: false. */
   persistent?: boolean | undefined;
-  /** Works in a new worktree, beside other tasks in the repo. Default: false. */
+  /** Works in a new worktree, alongside other tasks in the repo. Default: false. */
   worktree?: boolean | undefined;
 }
 
@@ -206,7 +206,7 @@ const sessionsSpawn: SessionTool = {
     },
     "worktree?": {
       type: "boolean",
-      description: "claude-code: work in a new worktree, beside other tasks in the repo. Default: false",
+      description: "claude-code: work in a new worktree, alongside other tasks in the repo. Default: false",
     },
   }),
   run: async (input, { sessionKey, callId }, { desk, spawnTask }) => {

@@ -7,8 +7,8 @@ import { type Stats, statSync, constants } from "node:fs";
 import { open, readFile, readdir, stat } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { bundledSkillsFolder, dataFile } from "../../base/package.ts";
-import { type Clock, localTime } from "../../base/clock.ts";
-import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
+import { DAY_MS, type Clock, localTime } from "../../base/clock.ts";
+import { errorMessage, fileError, systemErrorCode, hasCode } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createConfinedFiles, type ConfinedFiles, readText } from "../tools/confined-files.ts";
 import { delimited, printableLine } from "../../base/text.ts";
@@ -45,8 +45,6 @@ interface InjectedFile {
   injectedChars: number;
   truncated: boolean;
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_SKILLS_CHARACTERS = 20_000;
 
 export function createWorkspaceDescription(options: { workspace: string; logger: Logger; clock: Clock }) {
@@ -211,7 +209,7 @@ async function textOf(files: ConfinedFiles, name: string, logger: Logger): Promi
     await using handle = await files.openFile(name);
     return (await readText(handle, name, MAX_FILE_BYTES)).trim();
   } catch (error) {
-    if (!(error instanceof HoldfastError && error.code === "file-missing")) {
+    if (!hasCode(error, "file-missing")) {
       logger.warn("Skipped a bootstrap file", { file: name, reason: errorMessage(error) });
     }
     return "";
@@ -237,7 +235,7 @@ const MAX_SKILL_BYTES = 256 * 1024;
 
 async function skillFolders(files: ConfinedFiles, logger: Logger): Promise<string[]> {
   const entries = await files.listFolder(SKILLS_FOLDER).catch((error: unknown) => {
-    if (!(error instanceof HoldfastError && error.code === "file-missing")) {
+    if (!hasCode(error, "file-missing")) {
       logger.warn("Cannot list skills", { folder: SKILLS_FOLDER, reason: errorMessage(error) });
     }
     return [];

@@ -146,7 +146,7 @@ async function stillKept({ store }: AgentHandle, states: readonly SessionState[]
   return states.filter((_state, index) => isKept[index]);
 }
 
-/** The content of the file without a hand-off. */
+/** The file's content when there is no hand-off. */
 const NOTHING = `${JSON.stringify({ version: STATE_VERSION, resumeAvailable: false }, null, 2)}\n`;
 
 async function writeNewest({ agent, layout }: ViewOptions, newest: SessionState | undefined): Promise<void> {

@@ -8,7 +8,16 @@ import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts"
 import { type Line, readLines } from "../../base/jsonl.ts";
 import { readMarker } from "../../claude/attribution.ts";
 import { openNativeFile } from "../../claude/native/layout.ts";
-import { isRealPrompt, promptText, SYNTHETIC_MODEL } from "../../claude/native/line-format.ts";
+import {
+  INTERRUPTED,
+  NAME_LENGTH,
+  SYNTHETIC_MODEL,
+  blocksOf,
+  contentText,
+  hasText,
+  isRealPrompt,
+  promptText,
+} from "../../claude/native/line-format.ts";
 import type { ReadMessage } from "../state.ts";
 import {
   type ReadOptions,
@@ -61,8 +70,6 @@ function readRecord({ bytes }: Line): JsonRecord | undefined {
 
 type Envelope = Pick<ReadTranscript, "sessionId" | "cwd" | "branch">;
 
-const NAME_LENGTH = 4096;
-
 /** A file can name several folders and branches: the last ones count. */
 function readEnvelope(record: JsonRecord, envelope: Envelope): void {
   const { sessionId, cwd, gitBranch } = record;
@@ -91,21 +98,15 @@ function readUser(record: JsonRecord, content: unknown, place: Place): ReadMessa
   // Claude Code writes this when a turn ends without an answer.
   if (promptText(content).startsWith(INTERRUPTED)) return { ...place, role: "assistant", text: "", isCut: true };
   if (!isRealPrompt(content)) return undefined;
-  const { text } = readMarker(promptText(content).replace(REMINDER, "").trim());
-  if (text === "" || BY_A_PROGRAM.test(text)) return undefined;
+  const { text } = readMarker(promptText(content));
+  if (text === "") return undefined;
   return { ...place, role: "user", text: boundedText(text) };
 }
-
-const INTERRUPTED = "[Request interrupted";
-/** Claude Code adds this to a person's words for the model. */
-const REMINDER = /<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g;
-const BY_A_PROGRAM =
-  /^<(?:command-message|bash-input|bash-stdout|bash-stderr|user-memory-input|task-notification|teammate-message)>/;
 
 function readResults(results: readonly JsonRecord[], place: Place): ReadMessage {
   const texts = results.map(({ tool_use_id: id, content, is_error: isError }) => ({
     id,
-    text: hasText(content) ? promptText(content) : "",
+    text: contentText(content),
     isError: isError === true,
   }));
   const failed = texts.find(({ isError }) => isError);
@@ -123,7 +124,7 @@ function readAssistant(record: JsonRecord, message: JsonRecord, place: Place): R
   const { content, model, stop_reason: stopReason } = message;
   if (record["isApiErrorMessage"] === true) return { ...place, role: "assistant", text: "", isCut: true };
   if (model === SYNTHETIC_MODEL || !hasText(content)) return undefined;
-  const text = promptText(content);
+  const text = contentText(content);
   const calls = blocksOf(content).filter(({ type }) => type === "tool_use");
   // A line that has only thoughts.
   if (text.trim() === "" && calls.length === 0) return undefined;
@@ -132,12 +133,4 @@ function readAssistant(record: JsonRecord, message: JsonRecord, place: Place): R
     stopReason === "tool_use",
   );
   return { ...place, role: "assistant", text: boundedText(text), ...facts };
-}
-
-function hasText(content: unknown): content is string | unknown[] {
-  return typeof content === "string" || Array.isArray(content);
-}
-
-function blocksOf(content: unknown): JsonRecord[] {
-  return Array.isArray(content) ? content.filter(isRecord) : [];
 }

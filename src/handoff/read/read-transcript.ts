@@ -25,7 +25,7 @@ export interface ReadTranscript {
   start: number;
   /** The end of the last complete line: where the next reading begins. */
   offset: number;
-  /** Of the transcript up to `offset`, see `hashTranscript`. */
+  /** Hash of the transcript up to `offset` (`hashTranscript`). */
   hash: string;
   sessionId?: string | undefined;
   /** The last working folder. */

@@ -12,7 +12,7 @@ const COMMAND_LENGTH = 120;
 const PATH_LENGTH = 300;
 const SUBJECT_LENGTH = 120;
 const ID_LENGTH = 80;
-/** A commit or a pull request is looked for in this much of an output. */
+/** Characters of a tool's output that are searched for commits and pull requests. */
 const OUTPUT_LENGTH = 4_000;
 
 /** What an agent's message says about its tool calls. */

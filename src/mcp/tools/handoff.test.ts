@@ -128,7 +128,7 @@ describe("openclaw_handoff", () => {
     expect(await callTool(own, "openclaw_handoff", { action: "capture" })).toMatchObject({
       found: true,
       sessionId: A,
-      handoff: { ending: "It was captured by request." },
+      handoff: { ending: "It was captured on request." },
     });
     expect(await failTool(await home.connect(), "openclaw_handoff", { action: "capture" })).toContain("session_id");
     const chat = await home.connect({ claudeSessionId: B });

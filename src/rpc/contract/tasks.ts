@@ -56,7 +56,7 @@ export const taskMethods = {
       model: textUpTo(200).optional(),
       budgetUsd: z.number().positive().optional(),
       persistent: z.boolean().default(false).describe("Keeps Claude Code running for follow-ups."),
-      worktree: z.boolean().default(false).describe("Works in a new worktree, beside other tasks in the repo."),
+      worktree: z.boolean().default(false).describe("Works in a new worktree, alongside other tasks in the repo."),
       idempotencyKey,
     }),
     result: z.object({

@@ -1,6 +1,6 @@
 /** `agent` runs a turn and waits for its end; `agents.list`. */
 import { TOO_LATE, raceAbort, within } from "../../base/async.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, hasCode } from "../../base/errors.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
 import { listArchives } from "../../session/archive.ts";
@@ -66,7 +66,7 @@ async function resolveTarget(params: Params, parts: RpcParts): Promise<ChosenSes
   }
   if (sessionId !== undefined) {
     const found = await findTarget(parts, sessionId, agentId).catch((error: unknown) => {
-      const isMissing = error instanceof HoldfastError && error.code === "session-not-found";
+      const isMissing = hasCode(error, "session-not-found");
       if (isMissing && UUID.test(sessionId)) return undefined;
       throw error;
     });

@@ -116,7 +116,7 @@ function readContent(path: string): { text: string; stamp: FileStamp } | undefin
 function parseDocument(path: string, text: string): JsonRecord {
   if (text.trim() === "") throw corrupt(path, "it is empty");
   const value = parseTolerantly(path, text);
-  if (!isRecord(value)) throw corrupt(path, "it does not hold an object");
+  if (!isRecord(value)) throw corrupt(path, "it is not a JSON object");
   return shallowCopy(value);
 }
 

@@ -50,5 +50,5 @@ async function readObject(path: string): Promise<Record<string, unknown>> {
   } catch (error) {
     throw corrupt(path, String(error));
   }
-  throw corrupt(path, "it is no JSON object");
+  throw corrupt(path, "it is not a JSON object");
 }

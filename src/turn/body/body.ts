@@ -9,6 +9,7 @@ import { localTime } from "../../base/clock.ts";
 import { isGroupMessage, resolveGroupSessionKey } from "../../keys/group.ts";
 import { type MessageContext, normalizeChatType } from "../../keys/message-context.ts";
 import { type ResetWord, detectResetTrigger, resetWordOf } from "../../session/reset-trigger.ts";
+import type { HistoryEntry } from "../../store/store.ts";
 import type { Attachment } from "../../transcript/entries.ts";
 import type { TurnRequest, TurnResult } from "../pipeline.ts";
 import { introductions } from "./introduction.ts";
@@ -159,69 +160,12 @@ function namesSender(body: string, ctx: MessageContext): boolean {
   );
 }
 
-/*
- * Text blocks around a message, in OpenClaw's format. The history maps are OpenClaw's in-memory version, with the
- * most recently used key last; the store keeps the history on disk.
- */
-
-export interface HistoryEntry {
-  sender: string;
-  body: string;
-  timestamp?: number | undefined;
-  messageId?: string | undefined;
-}
-
-export type HistoryMap<T extends HistoryEntry = HistoryEntry> = Map<string, T[]>;
-
-const MAX_HISTORY_KEYS = 1000;
+/* Text blocks around a message, in OpenClaw's format. */
 
 const HISTORY_MARK = "[Chat messages since your last reply - for context]";
 const CURRENT_MARK = "[Current message - respond to this]";
 
-/** Adds an entry, keeps the newest `limit`, and makes the key the most recently used. Returns its entries. */
-export function appendHistoryEntry<T extends HistoryEntry>(params: {
-  historyMap: HistoryMap<T>;
-  historyKey: string;
-  entry: T;
-  limit: number;
-}): T[] {
-  const { historyMap, historyKey, entry, limit } = params;
-  if (limit <= 0) return [];
-  const entries = [...(historyMap.get(historyKey) ?? []), entry].slice(-limit);
-  historyMap.delete(historyKey);
-  historyMap.set(historyKey, entries);
-  evictOldHistoryKeys(historyMap);
-  return entries;
-}
-
-export function evictOldHistoryKeys<T extends HistoryEntry>(
-  historyMap: HistoryMap<T>,
-  maxKeys: number = MAX_HISTORY_KEYS,
-): void {
-  const tooMany = Math.max(0, historyMap.size - maxKeys);
-  for (const key of [...historyMap.keys()].slice(0, tooMany)) historyMap.delete(key);
-}
-
-export function clearHistoryEntries<T extends HistoryEntry>(params: {
-  historyMap: HistoryMap<T>;
-  historyKey: string;
-}): void {
-  params.historyMap.set(params.historyKey, []);
-}
-
-export function buildHistoryContextFromMap<T extends HistoryEntry>(
-  params: HistoryText<T> & { historyMap: HistoryMap<T>; historyKey: string; limit: number; entry?: T | undefined },
-): string {
-  const { historyMap, historyKey, limit, entry } = params;
-  if (limit <= 0) return params.currentMessage;
-  const entries =
-    entry === undefined
-      ? (historyMap.get(historyKey) ?? [])
-      : appendHistoryEntry({ historyMap, historyKey, entry, limit });
-  return buildHistoryContextFromEntries({ ...params, entries });
-}
-
-interface HistoryText<T extends HistoryEntry> {
+export interface HistoryText<T extends HistoryEntry> {
   currentMessage: string;
   formatEntry: (entry: T) => string;
   lineBreak?: string | undefined;

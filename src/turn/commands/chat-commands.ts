@@ -144,7 +144,7 @@ const stopCommand: CommandSpec = {
     const { aborted, dropped } = await lane.stop();
     const hooks = createHookMessages();
     const entry = await parts.agent.store.get(sessionKey);
-    hooks.beside({ parts, sessionKey, event: "command:stop", entry, ctx });
+    hooks.inBackground({ parts, sessionKey, event: "command:stop", entry, ctx });
     if (aborted) await markRunAborted(parts.agent, sessionKey);
     return [whatStopped(aborted, dropped), ...(await hooks.take())].join("\n");
   },

@@ -63,7 +63,7 @@ async function steerTurn(lane: LaneContext, running: RunningStep, waiting: reado
   for (const one of waiting) {
     if (!isSteerable(one, running.items[0])) return;
     const ids = [one.item.id];
-    // Claimed first, so that a turn of its own does not ask the engine again.
+    // Claimed first: otherwise it could also start a turn of its own and reach the engine twice.
     const [item] = await inbox.claim(lease, { ids });
     if (item === undefined) return;
     if (!(await isAccepted(lane, one))) {
@@ -176,7 +176,7 @@ export function laneControl(lane: LaneContext, command: WaitingItem): LaneContro
 
 const STOPPED_BY_OTHERS = "This session was stopped, so your message was dropped.";
 
-/** Runs beside other work of the lane. Resolves when everything is committed. */
+/** Runs alongside other work of the lane. Resolves when everything is committed. */
 export function startQuickWork(lane: LaneContext, { held }: TakenLease, items: readonly WaitingItem[]): Promise<void> {
   const { mine, quickWork } = lane;
   const ids = items.map(({ item }) => item.id);

@@ -112,7 +112,7 @@ async function askOnce(turn: AnsweringTurn, entry: SessionEntry, context: Transc
     entry,
     question: { kind, text, context, system: turn.workspace.prompt?.system ?? "" },
     timeLimit: { ms: seconds * 1000, error: () => turnTooSlow(seconds) },
-    onCompaction: () => hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
+    onCompaction: () => hooks.inBackground({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
     onTool: toolTeller(turn, entry),
     onText: live?.take,
   });

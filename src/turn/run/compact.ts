@@ -3,7 +3,7 @@
  * summary, the newer part stays as it is, and nothing is removed from the transcript. `answer-turn.ts` decides when.
  * Engines that keep their conversation compact it on their own; Holdfast only counts those compactions.
  */
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, hasCode } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import type { Engine, SummaryRequest } from "../../engine/engine.ts";
 import { ensureTranscript, sessionNotFound } from "../../session/window.ts";
@@ -144,7 +144,7 @@ async function summarize(request: WindowCompaction, messages: TranscriptMessage[
   if (summary === ABANDONED && stop.cause !== undefined) throw stop.cause;
   if (summary === ABANDONED) {
     throw new HoldfastError("interrupted", "compaction-interrupted", "Summarizing the conversation was interrupted", {
-      hint: "Nothing was changed. Try again when you want.",
+      hint: "Nothing was changed. Try again at any time.",
     });
   }
   if (summary.trim() === "") throw noSummary(engine);
@@ -176,7 +176,7 @@ export function canCompact(engine: Engine): boolean {
 
 /** Engines report with this code that the conversation does not fit. */
 export function isContextTooLong(error: unknown): boolean {
-  return error instanceof HoldfastError && error.code === "context-too-long";
+  return hasCode(error, "context-too-long");
 }
 
 function noSummary(engine: Engine): HoldfastError {

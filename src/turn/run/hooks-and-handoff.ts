@@ -51,7 +51,7 @@ export function createHookMessages() {
       const messages = start(call);
       if (messages !== undefined) await within(BEFORE_MS, messages);
     },
-    beside: (call: HookCall) => void start(call),
+    inBackground: (call: HookCall) => void start(call),
     add: (messages: readonly string[]) => void calls.push(Promise.resolve(shownMessages(messages))),
     /** Messages that have arrived, or arrive shortly. Each is returned once. */
     async take(): Promise<string[]> {

@@ -5,7 +5,7 @@
 import { RUN_KIND_VARIABLE } from "../../../claude/attribution.ts";
 import { constants } from "node:os";
 import { nodeChildProcess } from "../../../base/builtin.ts";
-import { ERROR_KINDS, HoldfastError } from "../../../base/errors.ts";
+import { ERROR_KINDS, HoldfastError, hasCode } from "../../../base/errors.ts";
 import { shortId } from "../../../base/ids.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import { type ClaudeOptions, withClaude, isFolder } from "./claude-side.ts";
@@ -40,7 +40,7 @@ async function runAsOnlyWriter(side: ClaudeSide, session: DiscoveredSession, res
   try {
     return await runner.withSession(lease, async () => await runInTerminal(resume, session));
   } catch (error) {
-    if (!(error instanceof HoldfastError) || error.code !== "session-in-use") throw error;
+    if (!hasCode(error, "session-in-use")) throw error;
     const { agentId, task } = error.data;
     const who = typeof agentId === "string" ? ` Agent ${agentId}: ${String(task)}` : "";
     const id = shortId(sessionId);

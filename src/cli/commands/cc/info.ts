@@ -136,7 +136,7 @@ function factRows({ session, transcript, forks, run, resume }: SessionInfo): [st
     ["Mode", session.permissionMode],
     ["Forked from", session.forkedFrom],
     ["Forks", forks.join(", ")],
-    ["Unknown", unknown === 0 ? undefined : `${plural(unknown, "line")} of kinds that this version does not know`],
+    ["Unknown", unknown === 0 ? undefined : `${plural(unknown, "line")} of unknown types`],
     ["Transcript", transcriptPath === undefined ? "none" : shortPath(transcriptPath)],
     ["Resume", resume && `holdfast cc attach ${id}`],
     ["Restore", session.archived === true ? `holdfast cc archive --restore ${id} --to <folder>` : undefined],

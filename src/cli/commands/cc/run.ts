@@ -1,7 +1,7 @@
 /** `holdfast cc run`, `cc send` and `cc kill`: tasks for Claude Code, follow-ups, and ending a process. */
 import { constants } from "node:os";
 import { join } from "node:path";
-import { ERROR_KINDS, HoldfastError } from "../../../base/errors.ts";
+import { ERROR_KINDS, HoldfastError, hasCode } from "../../../base/errors.ts";
 import { shortId } from "../../../base/ids.ts";
 import { silentLogger } from "../../../base/log.ts";
 import type {
@@ -188,7 +188,7 @@ export async function kill(id: string, options: ClaudeOptions & { force?: boolea
 }
 
 function withForceHint(error: unknown): never {
-  if (!(error instanceof HoldfastError) || error.code !== "session-in-use") throw error;
+  if (!hasCode(error, "session-in-use")) throw error;
   throw new HoldfastError(error.kind, error.code, error.message, {
     hint: "--force ends it anyway; anything not yet in the transcript is lost.",
     data: error.data,

@@ -4,8 +4,8 @@ import {
   appendHistoryEntry,
   buildHistoryContextFromMap,
   clearHistoryEntries,
-  formatHistoryEntry,
-} from "./body.ts";
+} from "./openclaw-history.ts";
+import { formatHistoryEntry } from "../turn/body/body.ts";
 
 const entry = (body: string) => ({ sender: "A", body });
 
