@@ -92,8 +92,8 @@ async function createEntry(
 }
 
 /**
- * Transcripts that no window names. One without messages comes from a crash while a window was opened and is archived.
- * Any other is a conversation and gets its session back.
+ * Transcripts that no window names. One without messages comes from a crash while a window was opened: nothing is lost,
+ * and it is archived. Any other is a conversation and gets its session back.
  */
 export async function* checkOrphans(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const named = await namedFiles(agent);
@@ -108,7 +108,7 @@ export async function* checkOrphans(agent: AgentHandle): AsyncGenerator<Diagnosi
       const task = async (): Promise<void> =>
         await moveTranscript(closedWindow(marked ?? "", orphan), agent.sessionsFolder, agent.archiveFolder);
       const repair = async (): Promise<void> => await whileStillOrphan(agent, marked, orphan, task);
-      yield { severity: "warning", message, path, fix: "move it to the archive", repair };
+      yield { severity: "info", message, path, fix: "move it to the archive", repair };
       continue;
     }
     const key = marked ?? (await freshKey(agent, orphan));
