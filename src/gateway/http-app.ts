@@ -3,7 +3,7 @@
  * answer.
  */
 import type { HttpBindings } from "@hono/node-server";
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { TelegramChannel } from "../channels/telegram/channel.ts";
@@ -58,13 +58,18 @@ export function createHttpApp(core: GatewayCore, pages: StaticFiles | undefined)
     return c.json({ ok: true, payload: { proof: await core.prove(readNonce(c.req.query("nonce"))) } });
   });
 
-  app.use("/rpc/*", async (c, next) => {
+  const checkOwner: MiddlewareHandler<Env> = async (c, next) => {
     const header = headersOf(c.env.incoming);
     checkHost(header, core.port);
     checkOrigin(header, core.port);
     core.checkToken(bearerToken(header), c.env.incoming.socket);
     takeShare(core, `owner:${addressOf(c)}`);
     await next();
+  };
+  app.use("/rpc/*", checkOwner);
+  app.get("/metrics", checkOwner, async (c) => {
+    const { renderMetrics } = await import("./metrics.ts");
+    return c.body(await renderMetrics(core.parts), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
   });
   app.post("/rpc/:method", async (c) => {
     const params = await readParams(c, maxBodyBytes);
