@@ -7,6 +7,9 @@ import * as holdfast from "../../src/index.ts";
 import * as claude from "../../src/library/claude.ts";
 import * as openclaw from "../../src/library/openclaw.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { isRecord } from "../../src/base/json-record.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { type JsonSchema, jsonSchema } from "../../src/config/schema.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)].filter(
@@ -25,6 +28,21 @@ it.each(pages)("%s names only files that exist", (page) => {
   expect(text.length).toBeGreaterThan(100);
 });
 
+it.each(pages)("%s links only to headings that exist", (page) => {
+  const text = readFileSync(`${root}${page}`, "utf8");
+  const links = [...text.matchAll(/\]\(([\w./-]+\.md)?#([\w-]+)\)/g)];
+  for (const [link, file, anchor] of links) {
+    const target = file === undefined ? page : page.startsWith("docs/") ? `docs/${file}` : file;
+    const headings = [...readFileSync(`${root}${target}`, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+    expect(headings, link).toContain(anchor);
+  }
+});
+
 it("docs/library.md names every exported function", () => {
   const text = readFileSync(`${root}docs/library.md`, "utf8");
   for (const name of Object.keys({ ...holdfast, ...openclaw, ...claude })) expect(text, name).toContain(name);
@@ -38,6 +56,60 @@ it("docs/cli.md names every command", () => {
     expect(text, name).toContain(sub ?? group);
   }
 });
+
+it("docs/cli.md names every option of a command", () => {
+  const text = readFileSync(`${root}docs/cli.md`, "utf8");
+  const [common = ""] = text.split("\n## holdfast ");
+  const missing = COMMANDS.flatMap(({ name, options }) => {
+    const [, section = ""] = text.split(`\n## holdfast ${name.split(" ")[0]}\n`);
+    const described = `${common}${section.split("\n## ")[0]}`;
+    const names = Object.keys(options).map((option) => `--${optionName(option)}`);
+    return names
+      .filter((option) => !new RegExp(`${option}(?![\\w-])`).test(described))
+      .map((each) => `${name} ${each}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+it("docs/configuration.md names every setting with its default", () => {
+  const text = readFileSync(`${root}docs/configuration.md`, "utf8");
+  const settings = settingsOf(jsonSchema());
+  expect(settings.length).toBeGreaterThan(100);
+  expect(settings.filter((path) => !namePattern(path).test(text))).toEqual([]);
+  const rows = [...text.matchAll(/^\| `([^`]+)` +\| ([^|]*) \|/gm)];
+  const wrong = rows.filter(([, path = "", shown = ""]) => {
+    const names = path.split(".");
+    const value = names.reduce<unknown>((node, name) => (isRecord(node) ? node[name] : undefined), DEFAULT_CONFIG);
+    if (typeof value === "string") return shown.trim() !== `\`${value}\``;
+    return (typeof value === "number" || typeof value === "boolean") && shown.trim() !== `\`${value}\``;
+  });
+  expect(wrong.map(([row]) => row)).toEqual([]);
+});
+
+/** Dotted paths of all settings; members of a record have the name `*`. */
+function settingsOf({ properties, additionalProperties }: JsonSchema, path = ""): string[] {
+  const below = Object.entries({
+    ...properties,
+    ...(typeof additionalProperties === "object" ? { "*": additionalProperties } : {}),
+  });
+  if (below.length === 0) return [path];
+  return below.flatMap(([name, schema]) => settingsOf(schema, path === "" ? name : `${path}.${name}`));
+}
+
+/** Settings that repeat those of another section are named once, and so is the section of several in one row. */
+function namePattern(path: string): RegExp {
+  const [, scoring] = /\.scoring\.(?:\w+\.)*(\w+)$/.exec(path) ?? [];
+  if (scoring !== undefined) return new RegExp(`\\b${scoring}: `);
+  const named = path
+    .replace(/^agents\.\*\.claudeCode\b.*/, "agents.*.claudeCode")
+    .replace(/^(session\.resetBy\w+|session\.identityLinks)\b.*/, "$1")
+    .replace(/^channels\.\w+/, "channels.*");
+  const [, section = "", last = ""] = /^(?:(.*)\.)?([^.]+)$/.exec(named) ?? [];
+  const [whole, within] = [named, section].map((each) =>
+    each.replaceAll(/[.$]/g, String.raw`\$&`).replaceAll("*", "<[^>]+>"),
+  );
+  return new RegExp(`\`${whole}\`|\`${within}\\.\\w+\`.*\`\\.${last}\``);
+}
 
 it("hints name only commands and options that exist", () => {
   const names = COMMANDS.map(({ name }) => name);
