@@ -28,6 +28,15 @@ it.each(pages)("%s names only files that exist", (page) => {
   expect(text.length).toBeGreaterThan(100);
 });
 
+it("docs/architecture.md names only functions and constants that exist", () => {
+  const text = readFileSync(`${root}docs/architecture.md`, "utf8");
+  const named = [...text.matchAll(/`(\w+)` in `([\w./-]+\.ts)`/g)];
+  expect(named.length).toBeGreaterThan(10);
+  for (const [, name = "", path = ""] of named) {
+    expect(readFileSync(`${root}${path}`, "utf8"), path).toMatch(new RegExp(`(?:function|const) ${name}\\b`));
+  }
+});
+
 it.each(pages)("%s links only to headings that exist", (page) => {
   const text = readFileSync(`${root}${page}`, "utf8");
   const links = [...text.matchAll(/\]\(([\w./-]+\.md)?#([\w-]+)\)/g)];
