@@ -28,7 +28,9 @@ describe("persistent sessions", () => {
       task: "goes there",
       repoPath: home.claude.repo,
       agentId: "main",
-      onEvent: (event) => event.type === "selected" && decided.push(event.selection.action),
+      onEvent: (event) => {
+        if (event.type === "selected") decided.push(event.selection.action);
+      },
     });
     expect(decided).toEqual(["continue"]);
     expect(spawned).toMatchObject({ sessionId, text: "echo: goes there", selection: { action: "continue" } });
