@@ -107,10 +107,13 @@ export interface ConfigProblem {
   message: string;
 }
 
-export function invalidConfig(problems: readonly ConfigProblem[]): HoldfastError {
+/** `advice`: what to do. Default: correct the files. */
+export function invalidConfig(problems: readonly ConfigProblem[], advice?: string): HoldfastError {
   const message = problems.map((problem) => `${problem.source}: ${problem.message}`).join("\n");
+  const files = new Set(problems.flatMap(({ file }) => file ?? []));
+  const correct = files.size === 0 ? "Correct the value." : `Correct ${[...files].join(" and ")}.`;
   return new HoldfastError("usage", "invalid-config", message, {
-    hint: "Run `holdfast config schema` to see all keys. Nothing was changed.",
+    hint: `${advice ?? correct} \`holdfast config schema\` describes every setting.`,
     data: { problems },
   });
 }

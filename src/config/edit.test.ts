@@ -154,6 +154,7 @@ describe("setConfigValue", () => {
     await expect(file.set("log.level", "info")).rejects.toMatchObject({
       code: "invalid-config",
       message: expect.stringContaining("config.json: syntax error at line 1, column 9"),
+      hint: expect.stringContaining(`Correct ${file.path}.`),
     });
     expect(await file.text()).toBe("{ broken");
   });

@@ -65,7 +65,7 @@ async function requireKnownKey(path: readonly string[]): Promise<JsonSchema> {
   if (known !== undefined) return known;
   const name = formatKeyPath(path);
   throw new HoldfastError("usage", "unknown-config-key", `Unknown key "${name}"${suggestKey(root, path)}`, {
-    hint: "Run `holdfast config schema` to see all keys. Nothing was changed.",
+    hint: "`holdfast config list` shows the current settings, `holdfast config schema` describes every setting.",
     data: { key: name },
   });
 }
@@ -96,14 +96,17 @@ async function planChange(file: string, before: string | undefined, change: (con
     import("./config-text.ts"),
     import("../base/json-places.ts"),
   ]);
-  const fail = (problems: string[]) =>
-    invalidConfig(problems.map((message) => ({ source: basename(file), file, message })));
+  const fail = (problems: string[], advice?: string) =>
+    invalidConfig(
+      problems.map((message) => ({ source: basename(file), file, message })),
+      advice,
+    );
   const old = before === undefined ? { value: {} } : parseConfigText(before);
   if ("problem" in old) throw fail([old.problem]);
   const wanted = change(old.value);
   if (isDeepStrictEqual(wanted, old.value)) return undefined;
   const checked = checkConfigValue(wanted, "user");
-  if ("problems" in checked) throw fail(checked.problems);
+  if ("problems" in checked) throw fail(checked.problems, "Nothing was changed.");
   const isEmpty = before === undefined || /^\s*\{\s*\}\s*$/.test(before);
   return editJson(isEmpty ? "" : before, wanted as JsonRecord);
 }

@@ -217,11 +217,15 @@ async function freeArchiveId({ archiveFolder }: AgentHandle, session: ArchivedSe
   }
 }
 
+/** `id`: the archive's id or a unique part of it, or a session key for its newest archive. */
 async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
   const names = await manifestNames(agent);
   const matches = names.includes(`${id}.json`) ? [`${id}.json`] : names.filter((name) => name.includes(id));
   const [name] = matches;
   if (name === undefined) {
+    const key = canonicalSessionKey(id, agent);
+    const newest = (await readManifests(agent)).records.find((record) => record.key === key);
+    if (newest !== undefined) return newest;
     throw new HoldfastError("not-found", "archive-not-found", `No archived session matches "${id}"`, {
       hint: "Run `holdfast sessions restore` without an id to see the archive.",
     });

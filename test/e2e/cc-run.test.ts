@@ -174,6 +174,11 @@ describe("a session that stays open", () => {
 
     const sent = await home.cc("send", open.slice(0, 8), "a follow-up");
     expect(sent).toMatchObject({ code: 0, stdout: "echo: a follow-up\n" });
+    const continued = await home.cc("run", "continue");
+    expect(continued).toMatchObject({ code: 0, stdout: "echo: continue\n" });
+    expect(continued.stderr).toContain("Continue");
+    // It belongs to the other process.
+    expect(continued.stderr).not.toContain("Ctrl-C ends it");
     const listed = await home.cc("list", "--running", "--json");
     expect(listed.json()).toMatchObject({ total: 1, activeCount: 1, sessions: [{ sessionId: open, isRunning: true }] });
 

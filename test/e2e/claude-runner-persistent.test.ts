@@ -23,7 +23,16 @@ describe("persistent sessions", () => {
     const other = createClaudeRunner(testRunnerParts(home.setup));
     const fourth = await other.sendFollowUpAndWait(sessionId, "from afar");
     expect(fourth.text).toBe("echo: from afar");
-    const spawned = await other.spawnClaudeCode({ task: "goes there", repoPath: home.claude.repo, agentId: "main" });
+    const decided: (string | undefined)[] = [];
+    const spawned = await other.spawnClaudeCode({
+      task: "goes there",
+      repoPath: home.claude.repo,
+      agentId: "main",
+      onEvent: (event) => {
+        if (event.type === "selected") decided.push(event.selection.action);
+      },
+    });
+    expect(decided).toEqual(["continue"]);
     expect(spawned).toMatchObject({ sessionId, text: "echo: goes there", selection: { action: "continue" } });
     const costs = [first, second, third, fourth, spawned].reduce((sum, result) => sum + result.costUsd, 0);
     expect(await registeredCost(home.setup, sessionId)).toBeCloseTo(costs, 9);

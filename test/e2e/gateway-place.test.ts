@@ -36,6 +36,11 @@ describe("the usual port in use", () => {
       const running = await findGateway(home);
       expect(stderr).toContain(`Port 7433 is in use by another program; the gateway uses ${running?.port}.`);
       expect((await runCliShared(["chat"], { home, input: "again\n" })).stdout).toContain("again");
+      for (const command of ["start", "restart"]) {
+        await runCliShared(["gateway", "stop"], { home });
+        const started = await runCliShared(["gateway", command], { home });
+        expect(started.stderr).toContain("Port 7433 is in use by another program");
+      }
     } finally {
       await runCliShared(["gateway", "stop"], { home });
     }

@@ -33,6 +33,8 @@ describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
     expect(shown.stderr).toContain("Run `holdfast doctor --deep` for details");
     const deep = await run("doctor", "--deep");
     expect([deep.code, deep.stdout]).toEqual([5, expect.stringContaining(path)]);
+    const isListedAsDamaged = (await run("sessions")).stdout.includes("(damaged; see `holdfast doctor`)");
+    expect(isListedAsDamaged).toBe(kept === 0);
     const exported = await run("sessions", "export", "main", "--json");
     expect(exported.code).toBe(5);
     expect(exported.json()).toMatchObject({ complete: false });
@@ -64,8 +66,7 @@ it("is reported by restore when it was damaged in the archive", async () => {
   await run("sessions", "archive", "main");
   await truncate(join(home.path, "agents/main/sessions/archive", name), 0);
   expect((await run("doctor")).code).toBe(5);
-  const archives = (await run("sessions", "restore", "--json")).json() as { archives: { id: string }[] };
-  const restored = await run("sessions", "restore", archives.archives[0]?.id ?? "", "--json");
+  const restored = await run("sessions", "restore", "agent:main:main", "--json");
   expect(restored.code).toBe(5);
   expect(restored.json()).toMatchObject({ ok: true, problems: [{ reason: "the file is empty" }] });
   expect((await run("history")).code).toBe(5);

@@ -37,6 +37,7 @@ export async function runInBestSession(context: RunnerContext, options: SpawnReq
   if (placed.result !== undefined) return await placed.result;
   try {
     const { selection, sessionId } = placed;
+    createEventRelay(options.onEvent, context.parts.log).emit({ type: "selected", selection });
     return { ...(await sendFollowUp(context, sessionId, options.task, { ...options, selection })), selection };
   } catch (error) {
     // The session ended in the meantime, and nothing was sent.

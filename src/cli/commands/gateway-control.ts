@@ -11,7 +11,13 @@ import { channelLabel, channelLine, isRepeated, toChannelRecord, withIdleAccount
 import type { Flags } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { formatAge, formatBytes, plural, print, printJson, printStyled, style, talk, waitingLine } from "../output.ts";
-import { type GatewayHandle, SIGN_IN, findRunningGateway, startGatewayProcess } from "../gateway-client.ts";
+import {
+  type GatewayHandle,
+  SIGN_IN,
+  ensureGateway,
+  findRunningGateway,
+  startGatewayProcess,
+} from "../gateway-client.ts";
 import { printableLine } from "../../base/text.ts";
 
 export async function gatewayStatus(options: Flags<"json">): Promise<void> {
@@ -54,7 +60,7 @@ function notRunning(hint: string): HoldfastError {
 export async function startInBackground(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const running = await findRunningGateway(setup);
-  const { url, process: started } = running ?? (await start(setup, []));
+  const { url, process: started } = running ?? (await ensureGateway(setup));
   const wasRunning = running !== undefined;
   if (options.json === true) printJson({ schema: 1, ok: true, url, pid: started.pid, wasRunning });
   else print(wasRunning ? `The gateway is already running at ${url}` : `The gateway listens at ${url}`);
@@ -63,18 +69,19 @@ export async function startInBackground(options: Flags<"json">): Promise<void> {
 export async function restartGateway(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const previous = await findRunningGateway(setup);
-  if (previous !== undefined) await stop(previous, setup);
-  const { url, process: started } = await start(setup, previous === undefined ? [] : argsOf(previous));
+  const { url, process: started } =
+    previous === undefined ? await ensureGateway(setup) : await startAgain(previous, setup);
   if (options.json === true) {
     printJson({ schema: 1, ok: true, url, pid: started.pid, previousPid: previous?.process.pid ?? null });
   } else print(`The gateway listens at ${url}`);
 }
 
-async function start(setup: Setup, args: readonly string[]): Promise<GatewayHandle> {
+async function startAgain(previous: GatewayHandle, setup: Setup): Promise<GatewayHandle> {
+  await stop(previous, setup);
   return await startGatewayProcess({
     home: setup.home,
     find: async () => await findRunningGateway(setup),
-    program: { file: programFile(), args: ["gateway", ...args] },
+    program: { file: programFile(), args: ["gateway", ...argsOf(previous)] },
   });
 }
 

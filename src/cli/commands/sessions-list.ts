@@ -2,7 +2,6 @@
  * `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages; and
  * `sessions show`: one session with its windows and its lease.
  */
-import { existsSync } from "node:fs";
 import { inParallel } from "../../base/async.ts";
 import { resolveHome } from "../../config/layout.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
@@ -26,9 +25,10 @@ import type { SessionKind } from "../../keys/session-key.ts";
 import { localTime } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { redactText } from "../../base/redact.ts";
-import { type AgentHandle, transcriptPath } from "../../session/agent-handle.ts";
+import { type AgentHandle, expectedTranscript, transcriptPath } from "../../session/agent-handle.ts";
 import { findSession } from "../../session/find-session.ts";
 import { deriveSessionTitle } from "../../session/title.ts";
+import { findDamage } from "../../transcript/damage.ts";
 import { firstUserText, lastMessagePreview } from "../../transcript/reader.ts";
 
 type ListOptions = AgentOptions &
@@ -202,20 +202,21 @@ function describeValue(field: string, value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+const UNREADABLE = "(damaged; see `holdfast doctor`)";
+
 /** Title and last message, from the two ends of the transcript. Empty if there are no messages. */
 async function describeSession(entry: SessionEntry, sessionsFolder: string): Promise<{ title: string; last: string }> {
   const path = transcriptPath({ sessionsFolder }, entry);
-  // A session without messages has no transcript.
-  if (!existsSync(path)) return { title: redactText(titleOf(entry, undefined)), last: "" };
   try {
     const [first, last] = await Promise.all([
       entry.label === undefined ? firstUserText(path) : undefined,
       lastMessagePreview(path),
     ]);
-    return { title: redactText(titleOf(entry, first)), last: redactText(last ?? "") };
+    const isLost = last === undefined && (await findDamage(path, expectedTranscript(entry))) !== undefined;
+    return { title: redactText(titleOf(entry, first)), last: isLost ? UNREADABLE : redactText(last ?? "") };
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
-    return { title: redactText(titleOf(entry, undefined)), last: "(unreadable; see `holdfast doctor`)" };
+    return { title: redactText(titleOf(entry, undefined)), last: UNREADABLE };
   }
 }
 

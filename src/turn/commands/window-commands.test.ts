@@ -40,7 +40,7 @@ describe("/windows", () => {
     await home.say("/new \u001b]0;title\u0007 <@99>");
     await unlink(sessionFile ?? "");
     const answer = await home.type("/windows");
-    expect(answer).toContain("no message");
+    expect(answer).toContain("damaged: the file is missing");
     expect(answer).toContain("\\u001b]0;title\\u0007 < @99>");
   });
 });

@@ -1,7 +1,10 @@
 /** /windows, /back and /resume: list the windows of the session and return to an earlier one. */
 import { localTime } from "../../base/clock.ts";
-import type { AgentHandle } from "../../session/agent-handle.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { type AgentHandle, expectedOfWindow, locateWindowTranscript } from "../../session/agent-handle.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
 import type { Window } from "../../store/store.ts";
+import { findDamage } from "../../transcript/damage.ts";
 import { createHookMessages } from "../run/hooks-and-handoff.ts";
 import { type CommandSpec, type CommandRequest, currentEntry, shown } from "./command.ts";
 import { bringHandoff } from "./handoff-commands.ts";
@@ -85,8 +88,9 @@ async function offer(request: CommandRequest, windows: readonly NumberedWindow[]
   return [heading, ...(await describeAll(request, windows)), "Continue one with /resume <number>."].join("\n");
 }
 
-async function describeAll({ parts }: CommandRequest, windows: readonly NumberedWindow[]): Promise<string[]> {
-  return await Promise.all(windows.map(async (window) => await describeWindow(parts.agent, window)));
+async function describeAll(request: CommandRequest, windows: readonly NumberedWindow[]): Promise<string[]> {
+  const entry = await currentEntry(request);
+  return await Promise.all(windows.map(async (window) => await describeWindow(request.parts.agent, window, entry)));
 }
 
 /** The window that this command opened before a crash. Its number has changed since then. */
@@ -121,11 +125,25 @@ async function numberedWindows({ parts, sessionKey }: CommandRequest): Promise<N
   return windows.map((window, index) => ({ number: index + 1, window }));
 }
 
-async function describeWindow(agent: AgentHandle, { number, window }: NumberedWindow): Promise<string> {
+async function describeWindow(
+  agent: AgentHandle,
+  { number, window }: NumberedWindow,
+  entry: SessionEntry | undefined,
+): Promise<string> {
   const title = await readWindowTitle(agent, window);
   const state = window.closedAt === undefined ? "open" : `closed ${minute(window.closedAt)}`;
-  const about = title === undefined ? "no message" : shown(title, 60);
+  const about = title === undefined ? await describeUntitled(agent, window, entry) : shown(title, 60);
   return `${number}. ${shown(window.sessionId.slice(0, 8))}  ${minute(window.openedAt)}  ${about}  (${window.reason}, ${state})`;
+}
+
+async function describeUntitled(agent: AgentHandle, window: Window, entry: SessionEntry | undefined): Promise<string> {
+  try {
+    const damage = await findDamage(await locateWindowTranscript(agent, window), expectedOfWindow(window, entry));
+    return damage === undefined ? "no message" : `damaged: ${damage.reason}`;
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    return "cannot be read";
+  }
 }
 
 function minute(at: number): string {

@@ -117,7 +117,7 @@ export function compareSessions(
       shared: sharedWords(own, reading),
       coverage,
       repeated,
-      sharedCount: tellingWords(reading, (stem) => bestLikeness(stem, doc.said) > 0.5).size,
+      sharedCount: tellingWords(reading, (stem) => bestLikeness(stem, doc.said) > PART_OF_WORD).size,
       refersBack: features.refersBack >= REFERS_BACK || features.noTopic > 0,
       isFollowUp: recent >= REFERS_BACK && isFollowUp(features.refersBack, own, reading),
     };
@@ -297,6 +297,9 @@ function isFollowUp(refersBack: number, known: readonly number[], reading: TaskR
   if (tellingWords(reading, () => true).size === 0) return true;
   return refersBack >= REFERS_BACK && tellingWords(reading, (_stem, at) => (known[at] ?? 0) <= 0.5).size <= 1;
 }
+
+/** The likeness of a word that begins a compound: "docker" and "Dockerfile". */
+const PART_OF_WORD = 0.4;
 
 /** Words that nearly every collection has tell nothing. */
 const MIN_RARITY = 0.15;

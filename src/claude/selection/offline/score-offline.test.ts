@@ -54,6 +54,7 @@ describe("doubt", () => {
     ["rate limiting per IP", "Add rate limiting to the public endpoints, with a token bucket in Redis"],
     ["rate limiter should answer 429 with a Retry-After header", "Implement a rate limiter for the public API"],
     ["let users choose the timezone of the weekly report mail", "Weekly report mail"],
+    ["shrink the worker's docker image", "Write a Dockerfile for the worker"],
   ])("is not called unrelated: %s", (task, before) => {
     for (const branch of ["main", "webhooks"]) {
       const [answer] = scoreOffline(task, [session("a", before, { branch })], { currentBranch: branch });

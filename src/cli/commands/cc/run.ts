@@ -79,7 +79,9 @@ export async function runTask(task: string, options: RunOptions): Promise<void> 
       onPermission: options.json === true ? undefined : askInTerminal(),
     });
     printResult(result, shownWarnings, options.json === true);
-    if (result.isLive) await stayOpen(runner, result.sessionId ?? "", signal);
+    // Another process may keep the session open.
+    const isOwn = runner.activeSpawns.size > 0;
+    if (result.isLive && isOwn) await stayOpen(runner, result.sessionId ?? "", signal);
   });
 }
 
