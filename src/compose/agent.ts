@@ -42,16 +42,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<AgentHandle>
     logger: options.logger ?? createLogger({ level: config.log.level }),
   };
   const archiveFolder = join(sessionsFolder, ARCHIVE_FOLDER_NAME);
-  const store = await openStore(options, agentId, parts);
+  const store = await openStore(options, agentId, { ...parts, transcriptsFolder: sessionsFolder });
   if (options.storePath !== undefined) await sweepElsewhere([sessionsFolder, archiveFolder], parts.logger);
   return {
     agentId,
     mainKey: config.session.mainKey,
     store,
-    sessionsFolder,
-    archiveFolder,
     workspace: config.agents[agentId]?.workspace ?? layout.workspace,
-    durability: config.transcript.durability,
     ...parts,
   };
 }
@@ -104,17 +101,23 @@ export async function readHandoffs(
  */
 export async function readConversations(options: OwnStore & { openClawHome: string }): Promise<Map<string, string>> {
   const { home, config, openClawHome } = options;
-  const [{ readJsonProgramSessions }, { readProgramSessions }, { readManifests }, { programSessions }] =
-    await Promise.all([
-      import("../store/json/read-only.ts"),
-      import("../store/sqlite/read-only.ts"),
-      import("../session/archive.ts"),
-      import("../store/session-entry.ts"),
-    ]);
+  const [
+    { readJsonProgramSessions },
+    { readProgramSessions },
+    { readManifests },
+    { createManifestFiles },
+    { programSessions },
+  ] = await Promise.all([
+    import("../store/json/read-only.ts"),
+    import("../store/sqlite/read-only.ts"),
+    import("../session/archive.ts"),
+    import("../store/transcript-files.ts"),
+    import("../store/session-entry.ts"),
+  ]);
   const ofAgent = async (agentId: string): Promise<Map<string, string>> => {
     const layout = agentLayout(home, agentId);
     const { kind, path } = chooseStore({ config }, layout);
-    const { records } = await readManifests(layout);
+    const { records } = await readManifests(createManifestFiles(layout.archiveFolder));
     const archived = records.flatMap(({ key, entry, windows }) =>
       [entry, ...windows.map(({ state }) => state ?? {})].flatMap((state) =>
         programSessions(state).map((id): [string, string] => [id, key]),
@@ -134,7 +137,7 @@ export async function readConversations(options: OwnStore & { openClawHome: stri
 async function openStore(
   options: OpenAgentOptions,
   agentId: string,
-  parts: Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">>,
+  parts: Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">> & { transcriptsFolder: string },
 ): Promise<Store> {
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
@@ -145,6 +148,7 @@ async function openStore(
     agentId,
     mainKey: options.config.session.mainKey,
     historyLimit: options.config.groups.historyLimit,
+    durability: options.config.transcript.durability,
     pendingFile: options.storePath === undefined ? layout.pending : undefined,
     ...parts,
   };

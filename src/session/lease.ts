@@ -5,13 +5,11 @@
 import { HoldfastError } from "../base/errors.ts";
 import { leaseLost } from "../store/store-errors.ts";
 import type { AgentHandle } from "./agent-handle.ts";
+import type { LeaseHolder } from "../store/transcripts.ts";
 import type { AcquireOptions, InboxItem, Lease, Leased } from "../store/queues.ts";
 
-export interface HeldLease {
-  /** The latest state of the lease. Pass it to fenced writes. */
-  readonly lease: Lease;
-  /** Rejects with kind `fenced` if the session was taken over. */
-  fence(): Promise<void>;
+/** `lease` is the latest state of the lease. */
+export interface HeldLease extends LeaseHolder {
   /** Aborted when the lease is found lost. */
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ import { lazy } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { faultPoint } from "../base/faults.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
-import { type Logger, silentLogger } from "../base/log.ts";
+import { silentLogger } from "../base/log.ts";
 import { currentProcess, processState } from "../base/processes.ts";
 import { type Gate, createGate } from "./gate.ts";
 import { type Write, type WriteArguments, assertLease, hasWindow } from "./operations.ts";
@@ -18,8 +18,10 @@ import { type Mutate, type SessionEntry, windowStateOf } from "./session-entry.t
 import { windowNotClosed } from "./store-errors.ts";
 import { checkListQuery, handoffFromJson, handoffToJson, toJson } from "./store-rules.ts";
 import type { Handoffs, JsonPage, KeptHandoff, ListPage, ListQuery, Store, StoreKind, UpdateOptions } from "./store.ts";
+import type { TranscriptFilesOptions } from "./transcript-files.ts";
+import type { Transcripts } from "./transcripts.ts";
 
-export interface StoreOptions extends HistoryOptions {
+export interface StoreOptions extends HistoryOptions, TranscriptFilesOptions {
   /** The file that holds the entries. Created with its folder if missing. */
   path: string;
   /** Normalised. */
@@ -28,9 +30,7 @@ export interface StoreOptions extends HistoryOptions {
   mainKey?: string | undefined;
   /** A `pending.sqlite` of an earlier version, whose items move into the store. Optional. */
   pendingFile?: string | undefined;
-  clock?: Clock | undefined;
   ids?: Ids | undefined;
-  logger?: Logger | undefined;
 }
 
 export interface StoreContext {
@@ -44,6 +44,7 @@ export interface StoreContext {
   list: (query: ListQuery) => Promise<ListPage>;
   listJson: (query: JsonQuery) => Promise<JsonPage>;
   listHandoffs: (limit: number | undefined) => Promise<KeptHandoff[]>;
+  transcripts: Transcripts;
   onChange: Store["onChange"];
   /** Called when no operation is running any more. */
   close: () => Promise<void>;
@@ -77,7 +78,7 @@ export type Modify = <Name extends ComparingWrite, Value>(
 export async function createStore(options: StoreOptions, context: StoreContext): Promise<Store> {
   const { agentId, path, mainKey, pendingFile } = options;
   const { clock = systemClock, ids = randomIds, logger = silentLogger } = options;
-  const { kind, read, write } = context;
+  const { kind, read, write, transcripts } = context;
   const gate = createGate(path, { agentId, mainKey });
   const parts: Parts = { ...context, gate, clock, ids };
   const queues = createPendingQueues(parts);
@@ -115,6 +116,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
       }),
     removeWindow: (key, sessionId) => gate.withKey(key, (own) => write("removeWindow", { key: own, sessionId })),
 
+    transcripts,
     leases: createLeases(parts),
     inbox: createInbox(parts, update),
     outbox: createOutbox(parts),

@@ -12,6 +12,7 @@
  */
 import type { DeliveryRoute, Inbox, Leases, Outbox, WriteOptions } from "./queues.ts";
 import type { Mutate, SessionEntry, WindowState } from "./session-entry.ts";
+import type { Transcripts } from "./transcripts.ts";
 import type { SessionKind } from "../keys/session-key.ts";
 
 export type StoreKind = "sqlite" | "json";
@@ -43,6 +44,7 @@ export interface Store {
   /** Resolves to false if there is no such window. The current one is refused with kind `conflict`. */
   removeWindow(key: string, sessionId: string): Promise<boolean>;
 
+  readonly transcripts: Transcripts;
   readonly leases: Leases;
   readonly inbox: Inbox;
   readonly outbox: Outbox;

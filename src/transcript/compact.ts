@@ -46,7 +46,13 @@ export interface CompactOptions {
 }
 
 /** `archived` is the path of the original; `kept` counts no older entries that were carried over. */
-export async function compactTranscript(path: string, options: CompactOptions) {
+export interface CompactResult {
+  compacted: boolean;
+  archived?: string | undefined;
+  kept: number;
+}
+
+export async function compactTranscript(path: string, options: CompactOptions): Promise<CompactResult> {
   const { maxEntries, fence, clock = systemClock } = options;
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new HoldfastError("usage", "invalid-entry-count", `Cannot keep ${maxEntries} entries`, {

@@ -179,20 +179,28 @@ export function damageNotice(
   };
 }
 
+export interface SetAside {
+  kind: DamageKind;
+  /** Path of the file that was set aside. */
+  keptAs: string;
+}
+
 /**
  * Frees the path of a missing transcript. A folder, a broken link or whatever is there is kept like a damaged file.
  * Otherwise an empty file takes that name, so that `doctor` reports a missing transcript too. Undefined: nothing was
  * written and nothing is there.
  */
-export async function setAsideMissing(path: string, { written, clock }: { written: boolean; clock: Clock }) {
+export async function setAsideMissing(
+  path: string,
+  { written, clock }: { written: boolean; clock: Clock },
+): Promise<SetAside | undefined> {
   const isTaken = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   if (!isTaken && !written) return undefined;
   const keptAs = await freeName(path, "damaged", clock.now());
   if (isTaken) await rename(path, keptAs);
   else await writeNewFile(keptAs, async () => undefined);
   await syncFolder(dirname(keptAs));
-  const kind: DamageKind = isTaken ? "not-a-file" : "missing";
-  return { kind, keptAs };
+  return { kind: isTaken ? "not-a-file" : "missing", keptAs };
 }
 
 export interface DamagedFile {

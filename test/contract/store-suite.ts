@@ -13,6 +13,7 @@ import { describeListing } from "./listing-suite.ts";
 import { describeOutbox } from "./outbox-suite.ts";
 import { describePending } from "./pending-suite.ts";
 import type { MakeStore } from "./store-fixture.ts";
+import { describeTranscripts } from "./transcripts-suite.ts";
 import { describeWindows } from "./windows-suite.ts";
 
 export function describeStoreContract(name: string, makeStore: MakeStore): void {
@@ -27,5 +28,6 @@ export function describeStoreContract(name: string, makeStore: MakeStore): void 
     describeHandoffs(makeStore);
     describePending(makeStore);
     describeChanges(makeStore);
+    describeTranscripts(makeStore);
   });
 }

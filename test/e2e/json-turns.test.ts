@@ -99,7 +99,7 @@ it("answers, recovers a dead process's messages, and delivers everything once", 
 
   const entry = await agent.store.get(KEY);
   if (entry === undefined) throw new Error("no session");
-  const { entries } = await readAll(transcriptPath(agent, entry));
+  const { entries } = await readAll(await transcriptPath(agent, entry));
   const said = entries.filter(({ type }) => type === "message").map(textOf);
   expect(said.filter((text) => text === "one" || text === "two")).toEqual(["one", "two"]);
   expect(said).toHaveLength(4);

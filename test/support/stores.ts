@@ -6,6 +6,7 @@ import type { StoreOptions } from "../../src/store/create-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
+import type { TranscriptFolder } from "../../src/store/transcripts.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 
 export interface OpenStoreOptions extends Partial<
@@ -23,7 +24,16 @@ export async function openStore(kind: StoreKind, { home, ...options }: OpenStore
   }
   const { createSqliteStore } = await import("../../src/store/sqlite/sqlite-store.ts");
   const viewPath = layout.sessionsFile;
-  return await createSqliteStore({ ...options, path: layout.database, viewPath, agentId, execution: "inline" });
+  const transcriptsFolder = layout.sessionsFolder;
+  const given = { ...options, agentId, path: layout.database, viewPath, transcriptsFolder };
+  return await createSqliteStore({ ...given, execution: "inline" });
+}
+
+/** Where a file store keeps the transcripts of an agent. */
+export function foldersOf({ store }: { store: Store }): Readonly<Record<TranscriptFolder, string>> {
+  const { folders } = store.transcripts;
+  if (folders === undefined) throw new Error("This store keeps no transcripts in files.");
+  return folders;
 }
 
 export const MAIN = "agent:main:main";

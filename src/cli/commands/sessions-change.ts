@@ -183,7 +183,7 @@ export async function restore(id: string | undefined, options: ChangeOptions): P
 }
 
 async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<void> {
-  const { records, unreadable } = await readManifests(agent);
+  const { records, unreadable } = await readManifests(agent.store.transcripts.manifests);
   if (options.json === true) {
     const archives = records.map(({ id, key, archivedAt, reason, entry }) => {
       return { id, key, archivedAt, reason, sessionId: entry.sessionId };
@@ -197,8 +197,8 @@ async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<
       records.map(({ id, key, reason, archivedAt }) => [id, key, reason, localTime(archivedAt)]),
     );
   }
-  for (const name of unreadable) {
-    talk(`holdfast: cannot read the archive manifest ${name}; \`holdfast doctor --fix\` recovers its transcripts`);
+  for (const id of unreadable) {
+    talk(`holdfast: cannot read the archive manifest ${id}; \`holdfast doctor --fix\` recovers its transcripts`);
     process.exitCode = ERROR_KINDS.degraded.exitCode;
   }
 }

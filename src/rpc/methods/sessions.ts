@@ -128,7 +128,7 @@ async function preview(
     const { agent, key } = await openTarget(parts, { key: named });
     const entry = await agent.store.get(key);
     if (entry === undefined) return { key, status: "missing", items: [] };
-    const path = transcriptPath(agent, entry);
+    const path = await transcriptPath(agent, entry);
     const items = await lastMessages(path, options);
     const damage = await findDamage(path, expectedTranscript(entry));
     if (damage !== undefined) return { key, status: "error", items, problem: damage.reason };
@@ -225,14 +225,15 @@ const SHOWN_FIELDS = Object.keys(shownFields) as (keyof typeof shownFields)[];
 const ROW_FIELDS = [...SHOWN_FIELDS, "sessionFile"] as const satisfies readonly (keyof SessionEntry)[];
 
 async function toRow({ agent, key, kind, entry }: Found, params: Params): Promise<Row> {
-  const path = transcriptPath(agent, entry);
+  const { includeDerivedTitles, includeLastMessage } = params;
+  const path = includeDerivedTitles || includeLastMessage ? await transcriptPath(agent, entry) : "";
   return {
     key,
     agentId: agent.agentId,
     kind,
     ...pickPresent(entry, SHOWN_FIELDS),
-    derivedTitle: params.includeDerivedTitles ? deriveSessionTitle(entry, await firstUserText(path)) : undefined,
-    lastMessagePreview: params.includeLastMessage ? await lastMessagePreview(path) : undefined,
+    derivedTitle: includeDerivedTitles ? deriveSessionTitle(entry, await firstUserText(path)) : undefined,
+    lastMessagePreview: includeLastMessage ? await lastMessagePreview(path) : undefined,
   };
 }
 

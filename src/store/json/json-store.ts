@@ -13,6 +13,7 @@ import type { StoreRows } from "../rows.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import { copyEntry } from "../store-rules.ts";
 import type { KeptHandoff, Store } from "../store.ts";
+import { createTranscriptFiles } from "../transcript-files.ts";
 import { listAsJson, listSessions } from "./entry-map.ts";
 import { copyJson, documentStamp, parseLosslessJson } from "./json-document.ts";
 import { jsonRows } from "./json-rows.ts";
@@ -105,6 +106,7 @@ export async function createJsonStore(options: StoreOptions): Promise<Store> {
           return { key, updatedAt, state: JSON.parse(JSON.stringify(state)) };
         });
       },
+      transcripts: createTranscriptFiles({ ...options, path }),
       onChange: feed.listen,
       close: async () => {
         feed.close();

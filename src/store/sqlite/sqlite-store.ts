@@ -10,6 +10,7 @@ import { createChangeFeed } from "../change-feed.ts";
 import { type Modify, type StoreOptions, createStore } from "../create-store.ts";
 import { copyEntry } from "../store-rules.ts";
 import type { Store, StoreChange } from "../store.ts";
+import { createTranscriptFiles } from "../transcript-files.ts";
 import { createChangeSource, newestEntryChange, shownByView } from "./changes.ts";
 import { type SqliteDatabase, openDatabase } from "./database.ts";
 import { createInlineExecutor } from "./executor.ts";
@@ -67,6 +68,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     list: async (query) => listSessions(database, query),
     listJson: async (query) => listAsJson(database, query),
     listHandoffs: async (limit) => listHandoffs(database, limit),
+    transcripts: createTranscriptFiles(options),
     onChange: feed.listen,
     close: async () => {
       feed.close();
