@@ -12,6 +12,7 @@ import { hasCode } from "../base/errors.ts";
 import { freeName, syncFolder } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { readLines } from "../base/jsonl.ts";
+import type { TranscriptBacking } from "./appender.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
 import type { DraftEntry, TranscriptEntry, TranscriptHeader } from "./entries.ts";
 import { isFlushEntry, isHeartbeatEntry } from "./messages.ts";
@@ -215,14 +216,16 @@ export interface RebuildOptions {
   /** The expected content. A file without it is kept aside and rebuilt. Default: unknown. */
   expected?: ExpectedTranscript | undefined;
   onProblem?: OnProblem | undefined;
+  backing?: TranscriptBacking | undefined;
 }
 
 /** Keeps the damaged file aside, writes a new one and reports that. */
 export async function rebuildDamaged(file: DamagedFile, options: RebuildOptions): Promise<void> {
   const { path, original, header, damage } = file;
+  const { backing } = options;
   const at = options.clock.now();
   const end = options.expected?.end;
-  const aside = await rewriteTranscript({ path, original, at, keptAs: "damaged" }, async (write) => {
+  const aside = await rewriteTranscript({ path, original, at, keptAs: "damaged", backing }, async (write) => {
     await write(encodeHeader(header));
     const seen = new Set<string>();
     const newest: LocatedEntry[] = [];
