@@ -3,14 +3,14 @@
  * code gets them as arguments. Implementations are loaded when they are used, so that commands start fast.
  */
 import { existsSync } from "node:fs";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, createLogger } from "../base/log.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { ARCHIVE_FOLDER_NAME, OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
+import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { KeptHandoff, Store } from "../store/store.ts";
@@ -35,15 +35,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<AgentHandle>
   const { config, home } = options;
   const agentId = normalizeAgentId(options.agentId ?? config.defaultAgent);
   const layout = agentLayout(home, agentId);
-  const sessionsFolder = options.storePath === undefined ? layout.sessionsFolder : dirname(options.storePath);
   const parts = {
     clock: options.clock ?? systemClock,
     ids: options.ids ?? randomIds,
     logger: options.logger ?? createLogger({ level: config.log.level }),
   };
-  const archiveFolder = join(sessionsFolder, ARCHIVE_FOLDER_NAME);
-  const store = await openStore(options, agentId, { ...parts, transcriptsFolder: sessionsFolder });
-  if (options.storePath !== undefined) await sweepElsewhere([sessionsFolder, archiveFolder], parts.logger);
+  const store = await openStore(options, agentId, parts);
+  if (options.storePath !== undefined) await sweepElsewhere(store, parts.logger);
   return {
     agentId,
     mainKey: config.session.mainKey,
@@ -54,7 +52,8 @@ export async function openAgent(options: OpenAgentOptions): Promise<AgentHandle>
 }
 
 /** Removes temporary files of killed processes beside a store outside the home. A gateway sweeps only its home. */
-async function sweepElsewhere(folders: readonly string[], logger: Logger): Promise<void> {
+async function sweepElsewhere({ transcripts }: Store, logger: Logger): Promise<void> {
+  const folders = Object.values(transcripts.folders ?? {});
   try {
     for (const folder of folders) await sweepFolder(folder);
   } catch (error) {
@@ -137,10 +136,11 @@ export async function readConversations(options: OwnStore & { openClawHome: stri
 async function openStore(
   options: OpenAgentOptions,
   agentId: string,
-  parts: Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">> & { transcriptsFolder: string },
+  parts: Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">>,
 ): Promise<Store> {
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
+  const isOwn = options.storePath === undefined;
   if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
   if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);
   const common = {
@@ -149,7 +149,8 @@ async function openStore(
     mainKey: options.config.session.mainKey,
     historyLimit: options.config.groups.historyLimit,
     durability: options.config.transcript.durability,
-    pendingFile: options.storePath === undefined ? layout.pending : undefined,
+    pendingFile: isOwn ? layout.pending : undefined,
+    transcriptsFolder: isOwn ? layout.sessionsFolder : undefined,
     ...parts,
   };
 
@@ -159,13 +160,8 @@ async function openStore(
     return await createJsonStore(common);
   }
   const { createSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
-  const isOwn = options.storePath === undefined;
-  return await createSqliteStore({
-    ...common,
-    execution: options.execution,
-    sessionsFolder: isOwn ? layout.sessionsFolder : undefined,
-    viewPath: isOwn && options.config.store.view ? layout.sessionsFile : undefined,
-  });
+  const viewPath = isOwn && options.config.store.view ? layout.sessionsFile : undefined;
+  return await createSqliteStore({ ...common, execution: options.execution, viewPath });
 }
 
 function chooseStore(

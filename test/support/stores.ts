@@ -24,9 +24,7 @@ export async function openStore(kind: StoreKind, { home, ...options }: OpenStore
   }
   const { createSqliteStore } = await import("../../src/store/sqlite/sqlite-store.ts");
   const viewPath = layout.sessionsFile;
-  const transcriptsFolder = layout.sessionsFolder;
-  const given = { ...options, agentId, path: layout.database, viewPath, transcriptsFolder };
-  return await createSqliteStore({ ...given, execution: "inline" });
+  return await createSqliteStore({ ...options, path: layout.database, viewPath, agentId, execution: "inline" });
 }
 
 /** Where a file store keeps the transcripts of an agent. */

@@ -21,8 +21,6 @@ import { listHandoffs } from "./session-rows.ts";
 export interface SqliteStoreOptions extends StoreOptions {
   /** Path of the view `sessions.json`. Default: no view. */
   viewPath?: string | undefined;
-  /** The folder of transcripts, which tell a lost store from a new one. Default: the folder of the view. */
-  sessionsFolder?: string | undefined;
   /** `thread` keeps disk waits off the event loop of a long-running process. Default: `inline`. */
   execution?: "inline" | "thread" | undefined;
 }
@@ -31,9 +29,10 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   const { path, viewPath, logger = silentLogger } = options;
   // Identifies the changes of this handle. Unique on one machine, and cheaper than a UUID.
   const writer = `${process.pid}.${process.hrtime.bigint()}`;
-  const sessionsFolder = options.sessionsFolder ?? (viewPath === undefined ? undefined : dirname(viewPath));
+  const transcriptsFolder = options.transcriptsFolder ?? (viewPath === undefined ? undefined : dirname(viewPath));
 
-  const database = await openDatabase({ path, writer, sessionsFolder });
+  // The transcripts tell a lost store from a new one.
+  const database = await openDatabase({ path, writer, sessionsFolder: transcriptsFolder });
   const rows = sqliteRows(database);
   const feed = createChangeFeed(createChangeSource(database, writer), logger);
   const onCommitted = (changes: readonly StoreChange[]) => {
@@ -68,7 +67,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     list: async (query) => listSessions(database, query),
     listJson: async (query) => listAsJson(database, query),
     listHandoffs: async (limit) => listHandoffs(database, limit),
-    transcripts: createTranscriptFiles(options),
+    transcripts: createTranscriptFiles({ ...options, transcriptsFolder }),
     onChange: feed.listen,
     close: async () => {
       feed.close();
