@@ -13,6 +13,8 @@ import type { HoldfastConfig } from "../config/config.ts";
 import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
+import type { Documents } from "../store/documents.ts";
 import type { KeptHandoff, Store } from "../store/store.ts";
 
 export interface OpenAgentOptions {
@@ -63,6 +65,11 @@ async function sweepElsewhere({ transcripts }: Store, logger: Logger): Promise<v
 
 type OwnStore = Pick<OpenAgentOptions, "home" | "config">;
 
+/** Documents that all gateways of the home share. `folder` is inside the home. */
+export function openDocuments({ clock }: OwnStore & { clock?: Clock | undefined }, folder: string): Documents {
+  return createDocumentFiles(folder, clock);
+}
+
 /** For a store that cannot be opened. Opens and changes nothing yet. */
 export async function openStoreRepair(options: OwnStore & { agentId: string; clock?: Clock | undefined }) {
   const { config, home, agentId, clock = systemClock } = options;
@@ -100,23 +107,17 @@ export async function readHandoffs(
  */
 export async function readConversations(options: OwnStore & { openClawHome: string }): Promise<Map<string, string>> {
   const { home, config, openClawHome } = options;
-  const [
-    { readJsonProgramSessions },
-    { readProgramSessions },
-    { readManifests },
-    { createManifestFiles },
-    { programSessions },
-  ] = await Promise.all([
-    import("../store/json/read-only.ts"),
-    import("../store/sqlite/read-only.ts"),
-    import("../session/archive.ts"),
-    import("../store/transcript-files.ts"),
-    import("../store/session-entry.ts"),
-  ]);
+  const [{ readJsonProgramSessions }, { readProgramSessions }, { readManifests }, { programSessions }] =
+    await Promise.all([
+      import("../store/json/read-only.ts"),
+      import("../store/sqlite/read-only.ts"),
+      import("../session/archive.ts"),
+      import("../store/session-entry.ts"),
+    ]);
   const ofAgent = async (agentId: string): Promise<Map<string, string>> => {
     const layout = agentLayout(home, agentId);
     const { kind, path } = chooseStore({ config }, layout);
-    const { records } = await readManifests(createManifestFiles(layout.archiveFolder));
+    const { records } = await readManifests(createDocumentFiles(layout.archiveFolder));
     const archived = records.flatMap(({ key, entry, windows }) =>
       [entry, ...windows.map(({ state }) => state ?? {})].flatMap((state) =>
         programSessions(state).map((id): [string, string] => [id, key]),

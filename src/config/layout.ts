@@ -127,7 +127,6 @@ export function channelLayout(home: string, channel: string, accountId: string) 
   const root = join(channelsFolder(home), channel, accountId);
   return {
     root,
-    cursorFile: join(root, "cursors.json"),
     authFolder: join(root, "auth"),
     mediaFolder: join(root, "media"),
   };

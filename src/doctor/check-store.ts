@@ -19,7 +19,7 @@ import {
 import { entryForNewWindow } from "../session/entry.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
-import { createManifestFiles } from "../store/transcript-files.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
 import { listTranscriptFiles } from "../transcript/paths.ts";
 
 /** A damaged or lost store is rebuilt from `sessions.json` and the transcripts. */
@@ -39,7 +39,7 @@ function withHint(message: string, hint: string | undefined): string {
 
 async function recover({ layout, repair, agentId, mainKey }: AgentScope): Promise<SalvagedSession[]> {
   const owner = { agentId, mainKey };
-  const { records } = await readManifests(createManifestFiles(layout.archiveFolder));
+  const { records } = await readManifests(createDocumentFiles(layout.archiveFolder));
   const ofArchivedSessions = new Set(records.flatMap(({ windows }) => windows.map(windowFile)));
   // Transcripts of archived sessions are not recovered, wherever an interrupted move has left them.
   const summarize = async (folder: string): Promise<TranscriptSummary[]> => {

@@ -5,12 +5,12 @@
 import { inParallel } from "../base/async.ts";
 import { fileExists, statIfPresent } from "../base/files.ts";
 import { type AgentHandle, expectedOfWindow } from "../session/agent-handle.ts";
-import { moveTranscript, readManifests, type ArchiveRecord } from "../session/archive.ts";
+import { type ArchiveRecord, manifestName, moveTranscript, readManifests } from "../session/archive.ts";
 import { entryForNewWindow } from "../session/entry.ts";
 import { withSessionLease } from "../session/lease.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
-import type { Manifests } from "../store/transcripts.ts";
+import type { Documents } from "../store/documents.ts";
 import type { Diagnosis } from "./finding.ts";
 import { markedKey, recoveredKey } from "./check-store.ts";
 import { type TranscriptSummary, allWindows, entryFile, summarizeTranscript, windowFile } from "./session-files.ts";
@@ -163,7 +163,7 @@ function closedWindow(key: string, { name, sessionId, mark, openedAt, lastAt }: 
 export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const { manifests } = agent.store.transcripts;
   const { records, unreadable } = await readManifests(manifests);
-  for (const id of unreadable) yield unreadableManifest(manifests, id);
+  for (const name of unreadable) yield unreadableManifest(manifests, name);
   const inUse = new Set((await allWindows(agent)).map(windowFile));
   for (const record of records) {
     const entry = await agent.store.get(record.key);
@@ -177,24 +177,25 @@ export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosi
   yield* looseTranscripts(agent);
 }
 
-function unreadableManifest(manifests: Manifests, id: string): Diagnosis {
+function unreadableManifest(manifests: Documents, name: string): Diagnosis {
   return {
     severity: "error",
     message: "The manifest of an archived session cannot be read",
-    path: manifests.locationOf(id),
+    path: manifests.locationOf(name),
     fix: "set it aside and bring its transcripts back into use",
-    repair: async () => await manifests.setAside(id, "corrupt"),
+    repair: async () => await manifests.setAside(name, "corrupt"),
   };
 }
 
 /** Archiving did not reach the store, or restoring stopped before its last step: the session is in use. */
 function unfinishedManifest(agent: AgentHandle, record: ArchiveRecord): Diagnosis {
   const { manifests } = agent.store.transcripts;
+  const name = manifestName(record);
   return {
     severity: "warning",
     message: "A session in use is also in the archive: archiving or restoring it was interrupted",
     key: record.key,
-    path: manifests.locationOf(record.id),
+    path: manifests.locationOf(name),
     fix: "keep the session in use and set the manifest aside",
     repair: async () => {
       const known = new Set((await agent.store.windows(record.key)).map(({ sessionId }) => sessionId));
@@ -202,7 +203,7 @@ function unfinishedManifest(agent: AgentHandle, record: ArchiveRecord): Diagnosi
         if (!known.has(window.sessionId)) await agent.store.putWindow({ closedAt: record.archivedAt, ...window });
         if (window.archive === undefined) await moveTranscript(agent, window, "sessions");
       }
-      await manifests.setAside(record.id, "unfinished");
+      await manifests.setAside(name, "unfinished");
     },
   };
 }

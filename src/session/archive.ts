@@ -12,7 +12,8 @@ import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
-import type { Manifests, TranscriptFolder } from "../store/transcripts.ts";
+import type { Documents } from "../store/documents.ts";
+import type { TranscriptFolder } from "../store/transcripts.ts";
 import { isSessionId } from "../transcript/paths.ts";
 import { type AgentHandle, windowTranscriptName } from "./agent-handle.ts";
 import { entryForNewWindow } from "./entry.ts";
@@ -32,7 +33,7 @@ export interface ArchivedSession {
 }
 
 export interface ArchiveRecord extends ArchivedSession {
-  /** The id of the manifest. */
+  /** The manifest's name without `.json`. */
   id: string;
 }
 
@@ -108,14 +109,14 @@ export async function restoreSession(agent: AgentHandle, id: string): Promise<Ar
   // The same for the hand-off. If the restore dies here, the next gateway start removes it, but the manifest keeps it.
   if (record.handoff !== undefined) await agent.store.handoffs.update(record.key, (newer) => newer ?? record.handoff);
   await agent.store.update(record.key, (current) => current ?? record.entry, { windowReason: "restore" });
-  await agent.store.transcripts.manifests.remove(record.id);
+  await agent.store.transcripts.manifests.remove(manifestName(record));
   return record;
 }
 
 /** Newest first. Logs and skips unreadable manifests. */
 export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]> {
   const { records, unreadable } = await readManifests(agent.store.transcripts.manifests);
-  for (const id of unreadable) agent.logger.warn("Cannot read an archive manifest", { id });
+  for (const name of unreadable) agent.logger.warn("Cannot read an archive manifest", { name });
   return records;
 }
 
@@ -142,18 +143,18 @@ function idsOf(windows: readonly Window[]): string[] {
   return windows.map(({ sessionId }) => sessionId);
 }
 
-/** All readable manifests, newest first, and the ids of the unreadable ones. */
+/** All readable manifests, newest first, and the names of the unreadable ones. */
 export async function readManifests(
-  manifests: Manifests,
+  manifests: Documents,
   { since = 0 }: { since?: number | undefined } = {},
 ): Promise<{ records: ArchiveRecord[]; unreadable: string[] }> {
   const records: ArchiveRecord[] = [];
   const unreadable: string[] = [];
-  // Ids start with the time.
-  const ids = (await manifests.ids()).filter((id) => since === 0 || id >= fileStamp(since));
-  for (const id of ids) {
-    const record = parseManifest(id, await manifests.read(id));
-    if (record === undefined) unreadable.push(id);
+  // Names start with the time.
+  const names = (await manifests.names()).filter((name) => since === 0 || name >= fileStamp(since));
+  for (const name of names) {
+    const record = parseManifest(name, await manifests.read(name));
+    if (record === undefined) unreadable.push(name);
     else records.push(record);
   }
   return { records: records.toSorted((a, b) => b.archivedAt - a.archivedAt), unreadable };
@@ -184,7 +185,7 @@ export async function writeManifest({ store }: AgentHandle, session: ArchivedSes
   for (let attempt = 0; ; attempt++) {
     // Two sessions may be archived in the same millisecond.
     const id = attempt === 0 ? base : `${base}-${attempt}`;
-    if (await store.transcripts.manifests.add(id, text)) return { ...session, id };
+    if (await store.transcripts.manifests.add(manifestName({ id }), text)) return { ...session, id };
   }
 }
 
@@ -192,38 +193,46 @@ export async function writeManifest({ store }: AgentHandle, session: ArchivedSes
 async function withdrawManifest(agent: AgentHandle, record: ArchiveRecord): Promise<void> {
   try {
     const current = await agent.store.get(record.key);
-    if (current?.sessionId === record.entry.sessionId) await agent.store.transcripts.manifests.remove(record.id);
+    if (current?.sessionId === record.entry.sessionId)
+      await agent.store.transcripts.manifests.remove(manifestName(record));
   } catch (error) {
     agent.logger.warn("Cannot withdraw the manifest of a session that was not archived", { id: record.id, error });
   }
 }
 
-async function readManifest(manifests: Manifests, reference: string): Promise<ArchiveRecord> {
-  const ids = await manifests.ids();
-  const matches = ids.includes(reference) ? [reference] : ids.filter((id) => id.includes(reference));
-  const [id] = matches;
-  if (id === undefined) {
-    throw new HoldfastError("not-found", "archive-not-found", `No archived session matches "${reference}"`, {
+const ENDING = ".json";
+
+export function manifestName({ id }: Pick<ArchiveRecord, "id">): string {
+  return `${id}${ENDING}`;
+}
+
+async function readManifest(manifests: Documents, id: string): Promise<ArchiveRecord> {
+  const names = await manifests.names();
+  const exact = manifestName({ id });
+  const matches = names.includes(exact) ? [exact] : names.filter((name) => name.includes(id));
+  const [name] = matches;
+  if (name === undefined) {
+    throw new HoldfastError("not-found", "archive-not-found", `No archived session matches "${id}"`, {
       hint: "Run `holdfast sessions restore` without an id to see the archive.",
     });
   }
   if (matches.length > 1) {
-    const message = `"${reference}" matches several archived sessions: ${matches.join(", ")}`;
+    const message = `"${id}" matches several archived sessions: ${matches.join(", ")}`;
     const hint = "Use a longer prefix.";
     throw new HoldfastError("usage", "ambiguous-prefix", message, { hint });
   }
-  const record = parseManifest(id, await manifests.read(id));
+  const record = parseManifest(name, await manifests.read(name));
   if (record !== undefined) return record;
-  throw new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${id} cannot be read`, {
-    hint: "Its transcripts are still in the archive; `holdfast doctor` lists them.",
+  throw new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${name} cannot be read`, {
+    hint: "Its transcripts are still next to it; `holdfast doctor` lists them.",
   });
 }
 
 /** Undefined: unreadable. */
-function parseManifest(id: string, text: string | undefined): ArchiveRecord | undefined {
+function parseManifest(name: string, text: string | undefined): ArchiveRecord | undefined {
   const session = parseJson(text ?? "") as ArchivedSession | undefined;
   const isWhole = session?.version === 1 && typeof session.key === "string" && Array.isArray(session.windows);
-  return isWhole ? { ...session, id } : undefined;
+  return isWhole ? { ...session, id: name.slice(0, -ENDING.length) } : undefined;
 }
 
 /** Does nothing if the transcript is missing: it may have moved already. */

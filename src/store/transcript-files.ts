@@ -8,9 +8,6 @@ import {
   ensurePrivateFolder,
   fileExists,
   readFileIfPresent,
-  readFolderIfPresent,
-  removeFileIfPresent,
-  setAside,
   statIfPresent,
   syncFolder,
   writeFileDurable,
@@ -20,7 +17,8 @@ import type { Durability } from "../config/config.ts";
 import { ARCHIVE_FOLDER_NAME } from "../config/layout.ts";
 import type { OnProblem } from "../transcript/scan.ts";
 import { listTranscriptFiles } from "../transcript/paths.ts";
-import type { LeaseHolder, Manifests, TranscriptFolder, Transcripts } from "./transcripts.ts";
+import { createDocumentFiles } from "./document-files.ts";
+import type { LeaseHolder, TranscriptFolder, Transcripts } from "./transcripts.ts";
 
 export interface TranscriptFilesOptions {
   /** The archive is inside it. Default: the folder of the store. */
@@ -102,7 +100,7 @@ export function createTranscriptFiles(options: TranscriptFilesOptions): Transcri
       return await setAsideMissing(pathOf(name, folder), { written, clock });
     },
     discard: async (name) => await unlink(pathOf(name)).catch(() => undefined),
-    manifests: createManifestFiles(folders.archive, clock),
+    manifests: createDocumentFiles(folders.archive, clock),
     folders,
   };
 }
@@ -112,33 +110,4 @@ function anotherIsAt(path: string): HoldfastError {
     hint: "Run `holdfast doctor --fix`, which gives it back to its session, and import again.",
     data: { path },
   });
-}
-
-const ENDING = ".json";
-
-/** The manifests in an archive folder. */
-export function createManifestFiles(folder: string, clock: Clock = systemClock): Manifests {
-  const pathOf = (id: string): string => join(folder, `${basename(id)}${ENDING}`);
-  return {
-    async ids() {
-      const names = (await readFolderIfPresent(folder)).map(({ name }) => name);
-      return names
-        .filter((name) => name.endsWith(ENDING))
-        .toSorted()
-        .map((name) => name.slice(0, -ENDING.length));
-    },
-    read: async (id) => (await readFileIfPresent(pathOf(id)))?.toString(),
-    async add(id, text) {
-      if (await fileExists(pathOf(id))) return false;
-      await ensurePrivateFolder(folder);
-      await writeFileDurable(pathOf(id), text);
-      return true;
-    },
-    async remove(id) {
-      await removeFileIfPresent(pathOf(id));
-      await syncFolder(folder);
-    },
-    setAside: async (id, word) => void (await setAside(pathOf(id), word, clock.now())),
-    locationOf: pathOf,
-  };
 }

@@ -11,6 +11,7 @@
 import type { CompactOptions, CompactResult } from "../transcript/compact.ts";
 import type { SetAside } from "../transcript/damage.ts";
 import type { CreateTranscriptOptions, TranscriptLog, TranscriptLogOptions } from "../transcript/log.ts";
+import type { Documents } from "./documents.ts";
 import type { Lease } from "./queues.ts";
 
 /** `sessions`: in use. */
@@ -44,7 +45,8 @@ export interface Transcripts {
   /** Removes a new transcript that is not used after all. */
   discard(name: string): Promise<void>;
 
-  readonly manifests: Manifests;
+  /** Records of archived sessions. */
+  readonly manifests: Documents;
   /** The folders, if the transcripts are files of this machine. For checks and search. */
   readonly folders?: Readonly<Record<TranscriptFolder, string>> | undefined;
 }
@@ -70,18 +72,4 @@ export interface TranscriptStart extends Pick<CreateTranscriptOptions, "sessionI
 
 export interface CompactOwnOptions extends Pick<CompactOptions, "maxEntries" | "keepLastTurn"> {
   held: LeaseHolder;
-}
-
-/** Records of archived sessions: one JSON text per id. An id is a plain name. */
-export interface Manifests {
-  /** In alphabetical order. */
-  ids(): Promise<string[]>;
-  read(id: string): Promise<string | undefined>;
-  /** Resolves to false if the id is taken. */
-  add(id: string, text: string): Promise<boolean>;
-  remove(id: string): Promise<void>;
-  /** Takes a manifest out of use and keeps it under a name with this word. */
-  setAside(id: string, word: string): Promise<void>;
-  /** Where a person finds it. */
-  locationOf(id: string): string;
 }

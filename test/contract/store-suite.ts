@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { describeChanges } from "./changes-suite.ts";
+import { describeDocuments } from "./documents-suite.ts";
 import { describeEntries } from "./entries-suite.ts";
 import { describeHandoffs } from "./handoffs-suite.ts";
 import { describeHostileInput } from "./hostile-suite.ts";
@@ -29,5 +30,6 @@ export function describeStoreContract(name: string, makeStore: MakeStore): void 
     describePending(makeStore);
     describeChanges(makeStore);
     describeTranscripts(makeStore);
+    describeDocuments(makeStore);
   });
 }

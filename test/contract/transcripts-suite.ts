@@ -39,7 +39,6 @@ export function describeTranscripts(makeStore: MakeStore): void {
     describeWriting(makeStore);
     describeRewriting(makeStore);
     describeFolders(makeStore);
-    describeManifests(makeStore);
   });
 }
 
@@ -267,25 +266,5 @@ function describeFolders(makeStore: MakeStore): void {
     await create(other, ["b"]);
     expect(await textsIn(fixture.store)).toEqual(["a"]);
     expect(await textsIn(other)).toEqual(["b"]);
-  });
-}
-
-function describeManifests(makeStore: MakeStore): void {
-  it("keeps archive manifests", async () => {
-    await using fixture = await makeStore();
-    const { manifests } = fixture.store.transcripts;
-    expect(await manifests.ids()).toEqual([]);
-    expect(await manifests.add("b", '{"b":"ä"}\n')).toBe(true);
-    expect(await manifests.add("a", "half")).toBe(true);
-    expect(await manifests.add("b", "other")).toBe(false);
-    const { manifests: seen } = (await fixture.reopen()).transcripts;
-    expect(await seen.ids()).toEqual(["a", "b"]);
-    expect(await seen.read("b")).toBe('{"b":"ä"}\n');
-    expect(await seen.read("none")).toBeUndefined();
-    await seen.setAside("a", "corrupt");
-    expect(await manifests.ids()).toEqual(["b"]);
-    await manifests.remove("b");
-    expect(await seen.ids()).toEqual([]);
-    expect(seen.locationOf("b")).toContain("b");
   });
 }

@@ -197,8 +197,8 @@ async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<
       records.map(({ id, key, reason, archivedAt }) => [id, key, reason, localTime(archivedAt)]),
     );
   }
-  for (const id of unreadable) {
-    talk(`holdfast: cannot read the archive manifest ${id}; \`holdfast doctor --fix\` recovers its transcripts`);
+  for (const name of unreadable) {
+    talk(`holdfast: cannot read the archive manifest ${name}; \`holdfast doctor --fix\` recovers its transcripts`);
     process.exitCode = ERROR_KINDS.degraded.exitCode;
   }
 }
