@@ -14,13 +14,13 @@ import type { DeliveryRoute, Inbox, Leases, Outbox, WriteOptions } from "./queue
 import type { Mutate, SessionEntry, WindowState } from "./session-entry.ts";
 import type { SessionKind } from "../keys/session-key.ts";
 
-export type StoreKind = "sqlite" | "json";
+export type StoreKind = "sqlite" | "json" | "postgres";
 
 export interface Store {
   readonly kind: StoreKind;
   readonly agentId: string;
-  /** The file that holds the entries. */
-  readonly path: string;
+  /** The file that holds the entries, or the URL of the database without its password. */
+  readonly location: string;
 
   get(key: string): Promise<SessionEntry | undefined>;
   list(query?: ListQuery): Promise<ListPage>;

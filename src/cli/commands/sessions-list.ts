@@ -82,7 +82,7 @@ function toQuery(options: ListOptions): PageQuery {
 async function listOne(query: PageQuery, options: ListOptions): Promise<SessionsPage> {
   try {
     return await withAgent(options, async ({ store, sessionsFolder }) => ({
-      path: store.path,
+      path: store.location,
       folders: new Map([[undefined, sessionsFolder]]),
       ...(await store.listJson(query)),
     }));
@@ -167,7 +167,7 @@ async function readDetails(agent: AgentHandle, reference: string) {
   const { agentId, store } = agent;
   const { key, entry } = await findSession(agent, reference);
   const [windows, lease] = await Promise.all([store.windows(key), store.leases.current(key)]);
-  return { key, agentId, path: store.path, entry, windows, lease };
+  return { key, agentId, path: store.location, entry, windows, lease };
 }
 
 /** Large fields, shown only as sizes. */
