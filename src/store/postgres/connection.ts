@@ -9,7 +9,14 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClientConfig, Pool, type PoolClient, types } from "pg";
 import { TOO_LATE, within } from "../../base/async.ts";
-import { invalidUrl, isConflict, isConnectionLost, outcomeUnknown, storeError } from "./postgres-errors.ts";
+import {
+  invalidUrl,
+  isConflict,
+  isConnectionLost,
+  noPasswordFile,
+  outcomeUnknown,
+  storeError,
+} from "./postgres-errors.ts";
 
 export interface PostgresSettings {
   url: string;
@@ -30,13 +37,14 @@ export type Value = string | number | boolean | readonly number[] | { json: unkn
 export interface QueryOptions {
   /** True if a repetition is harmless, as for reads. Default: false. */
   isRepeatable?: boolean | undefined;
+  /** How long one attempt may take. Default: 30 s, much longer than any statement takes. */
+  answerMs?: number | undefined;
 }
 
 export type Connection = Awaited<ReturnType<typeof openConnection>>;
 
 const POOL_SIZE = 8;
 const CONNECT_MS = 5000;
-/** A server that does not answer for so long is treated as gone. Much longer than any statement takes. */
 const ANSWER_MS = 30_000;
 /** Waits between attempts; a server restarts within them. */
 const RETRY_DELAYS_MS = [20, 50, 100, 200, 400, 800, 1600];
@@ -51,6 +59,7 @@ export async function openConnection(settings: PostgresSettings) {
   const pool = new Pool({ ...pooled, max: settings.poolSize ?? POOL_SIZE, idleTimeoutMillis: 60_000 });
   // An idle connection that breaks is replaced by the next query.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
 
   /** Runs a task on one connection, which is closed if the task breaks it. */
   const withClient = async <T>(task: (client: PoolClient) => Promise<T>): Promise<T> => {
@@ -68,12 +77,13 @@ export async function openConnection(settings: PostgresSettings) {
   const attempt = async (
     sql: string,
     values: unknown[],
+    answerMs: number,
   ): Promise<{ rows: Row[] } | { failed: unknown; sent: boolean }> => {
     let sent = false;
     try {
       const rows = await withClient(async (client) => {
         sent = true;
-        const answer = await within(ANSWER_MS, client.query<Row>(sql, values));
+        const answer = await within(answerMs, client.query<Row>(sql, values));
         if (answer === TOO_LATE) throw Object.assign(new Error("no answer in time"), { code: "HF-TIMEOUT" });
         return answer.rows;
       });
@@ -90,11 +100,11 @@ export async function openConnection(settings: PostgresSettings) {
     query: async (
       sql: string,
       values: readonly Value[],
-      { isRepeatable = false }: QueryOptions = {},
+      { isRepeatable = false, answerMs = ANSWER_MS }: QueryOptions = {},
     ): Promise<Row[]> => {
       const sent = values.map(toParameter);
       for (let tries = 0; ; tries++) {
-        const answer = await attempt(sql, sent);
+        const answer = await attempt(sql, sent, answerMs);
         if ("rows" in answer) return answer.rows;
         const { failed } = answer;
         const isLost = isConnectionLost(failed);
@@ -121,7 +131,7 @@ export function shownUrl(url: string, setting: string): string {
 
 async function clientConfig(url: string, setting: string, passwordFile: string | undefined): Promise<ClientConfig> {
   shownUrl(url, setting);
-  const password = passwordFile === undefined ? undefined : (await readFile(passwordFile, "utf8")).trimEnd();
+  const password = passwordFile === undefined ? undefined : await readPassword(passwordFile);
   return {
     connectionString: password === undefined ? url : withPassword(url, password),
     application_name: "holdfast",
@@ -130,6 +140,14 @@ async function clientConfig(url: string, setting: string, passwordFile: string |
     keepAliveInitialDelayMillis: 2000,
     types: { getTypeParser: typeParser },
   };
+}
+
+async function readPassword(path: string): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).trimEnd();
+  } catch (error) {
+    throw noPasswordFile(path, error);
+  }
 }
 
 /** `pg` prefers the parts of the URL to other options. */

@@ -47,12 +47,18 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
   let othersSeen = true;
   let isClosed = false;
 
+  let isBeating = false;
+
   const beat = async (id: number): Promise<void> => {
+    if (isBeating) return;
+    isBeating = true;
     try {
-      const [row] = await query("SELECT holdfast.beat($1) AS others", [id], { isRepeatable: true });
+      const [row] = await query("SELECT holdfast.beat($1) AS others", [id], { isRepeatable: true, answerMs: BEAT_MS });
       othersSeen = row?.["others"] !== 0;
     } catch (error) {
       if (!isClosed) logger.warn("This node could not report to the database", { error });
+    } finally {
+      isBeating = false;
     }
   };
   const connectDirectly = async (): Promise<Client> => {

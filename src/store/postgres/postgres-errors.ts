@@ -118,6 +118,12 @@ export function invalidUrl(setting: string, cause: unknown): HoldfastError {
   });
 }
 
+export function noPasswordFile(path: string, cause: unknown): HoldfastError {
+  const message = `store.passwordFile cannot be read: ${errorMessage(cause)}`;
+  const hint = "Create the file with the password of the database, readable for this user only.";
+  return new HoldfastError("usage", "store-password-file", message, { hint, data: { path }, cause });
+}
+
 export interface ServerState {
   /** As in `server_version_num`: 150004 is 15.4. */
   version: number;

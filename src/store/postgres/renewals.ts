@@ -18,6 +18,8 @@ interface Waiting extends Renewal {
 
 /** Much shorter than the time between two renewals of a lease. */
 const COLLECT_MS = 50;
+/** Shorter than a lease: a renewal that hangs must leave time for another. */
+const ANSWER_MS = 2000;
 
 export function createRenewals(query: Connection["query"]): RenewLeases {
   let waiting: Waiting[] = [];
@@ -29,7 +31,10 @@ export function createRenewals(query: Connection["query"]): RenewLeases {
       return { nr, agent: agentId, key: lease.key, epoch: lease.epoch, holder: lease.holder, ttl: ttlMs };
     });
     try {
-      const [row] = await query("SELECT holdfast.renew_leases($1) AS ends", [{ json: given }], { isRepeatable: true });
+      const [row] = await query("SELECT holdfast.renew_leases($1) AS ends", [{ json: given }], {
+        isRepeatable: true,
+        answerMs: ANSWER_MS,
+      });
       const ends = row?.["ends"] as unknown as (number | null)[];
       for (const [nr, { lease, resolve }] of batch.entries()) {
         const expiresAt = ends[nr];
