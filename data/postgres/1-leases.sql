@@ -32,7 +32,7 @@ END $$;
 
 -- Repeating a call with the same holder is harmless: a lost answer can be asked for again.
 CREATE FUNCTION holdfast.acquire_lease(
-  p_agent text, p_writer bigint, p_key text, p_holder text, p_process text, p_node integer, p_ttl double precision,
+  p_agent text, p_key text, p_holder text, p_process text, p_node integer, p_ttl double precision,
   p_claim boolean
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
@@ -55,9 +55,9 @@ BEGIN
       expires_at = holdfast.now_ms() + p_ttl
     WHERE agent = p_agent AND key = p_key
     RETURNING * INTO v_lease;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'lease', p_key);
+  PERFORM holdfast.record_change('lease', p_key);
   IF p_claim THEN
-    v_claimed := holdfast.claim_only_item(p_agent, p_writer, p_key);
+    v_claimed := holdfast.claim_only_item(p_agent, p_key);
   END IF;
   RETURN json_build_object('acquired', true, 'lease', v_lease, 'claimed', v_claimed);
 END $$;
@@ -76,25 +76,35 @@ CREATE FUNCTION holdfast.renew_leases(p_leases json) RETURNS json LANGUAGE sql A
   SELECT json_agg(renewed.expires_at ORDER BY given.nr) FROM given LEFT JOIN renewed USING (nr)
 $$;
 
-CREATE FUNCTION holdfast.release_lease(p_agent text, p_writer bigint, p_key text, p_holder text) RETURNS boolean
+CREATE FUNCTION holdfast.release_lease(p_agent text, p_key text, p_holder text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE holdfast.leases SET holder = NULL WHERE agent = p_agent AND key = p_key AND holder = p_holder;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'lease', p_key);
+  PERFORM holdfast.record_change('lease', p_key);
   RETURN true;
 END $$;
 
--- Called every second by each node. Also removes changes that all nodes have read, and nodes that ended long ago.
-CREATE FUNCTION holdfast.beat(p_node integer) RETURNS integer LANGUAGE plpgsql AS $$
+-- Called several times a second by each node. Returns whether there are other nodes.
+CREATE FUNCTION holdfast.beat(p_node integer) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE holdfast.nodes SET seen_at = clock_timestamp() WHERE id = p_node;
+  RETURN EXISTS (
+    SELECT FROM holdfast.nodes WHERE id <> p_node AND seen_at > clock_timestamp() - interval '10 seconds'
+  );
+END $$;
+
+-- Removes changes that all nodes have read, and nodes that ended long ago. One node at a time.
+CREATE FUNCTION holdfast.tidy() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(482716094) THEN
+    RETURN;
+  END IF;
   DELETE FROM holdfast.changes WHERE seq IN (
-    SELECT seq FROM holdfast.changes WHERE at < clock_timestamp() - interval '1 minute'
-    ORDER BY seq LIMIT 5000 FOR UPDATE SKIP LOCKED
+    SELECT seq FROM (SELECT seq, at FROM holdfast.changes ORDER BY seq LIMIT 5000) AS oldest
+    WHERE at < clock_timestamp() - interval '1 minute'
   );
   DELETE FROM holdfast.nodes WHERE seen_at < clock_timestamp() - interval '1 day';
-  RETURN (SELECT count(*) FROM holdfast.nodes WHERE id <> p_node AND seen_at > clock_timestamp() - interval '10 seconds');
 END $$;

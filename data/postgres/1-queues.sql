@@ -1,7 +1,7 @@
 -- Inbox and outbox.
 
 CREATE FUNCTION holdfast.admit_message(
-  p_agent text, p_writer bigint, p_key text, p_channel text, p_account_id text, p_chat_id text, p_message_id text,
+  p_agent text, p_key text, p_channel text, p_account_id text, p_chat_id text, p_message_id text,
   p_payload text, p_received_at double precision
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
@@ -20,14 +20,14 @@ BEGIN
       ON CONFLICT DO NOTHING
       RETURNING * INTO v_item;
     IF FOUND THEN
-      PERFORM holdfast.record_change(p_agent, p_writer, 'inbox', p_key);
+      PERFORM holdfast.record_change('inbox', p_key);
       RETURN json_build_object('admitted', true, 'item', v_item);
     END IF;
   END LOOP;
 END $$;
 
 -- The key's pending item, claimed if it is the only one and was never started.
-CREATE FUNCTION holdfast.claim_only_item(p_agent text, p_writer bigint, p_key text) RETURNS json
+CREATE FUNCTION holdfast.claim_only_item(p_agent text, p_key text) RETURNS json
 LANGUAGE plpgsql AS $$
 DECLARE
   v_ids bigint[];
@@ -43,20 +43,20 @@ BEGIN
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  RETURN holdfast.start_items(p_agent, p_writer, p_key, v_ids, 1, NULL) -> 0;
+  RETURN holdfast.start_items(p_agent, p_key, v_ids, 1, NULL) -> 0;
 END $$;
 
 CREATE FUNCTION holdfast.claim_items(
-  p_agent text, p_writer bigint, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_limit integer, p_turn text
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_limit integer, p_turn text
 ) RETURNS json LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  RETURN holdfast.start_items(p_agent, p_writer, p_key, p_ids, p_limit, p_turn);
+  RETURN holdfast.start_items(p_agent, p_key, p_ids, p_limit, p_turn);
 END $$;
 
 -- Queued items of the key become running. `p_ids` null: all of them.
 CREATE FUNCTION holdfast.start_items(
-  p_agent text, p_writer bigint, p_key text, p_ids bigint[], p_limit integer, p_turn text
+  p_agent text, p_key text, p_ids bigint[], p_limit integer, p_turn text
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   v_items json;
@@ -71,22 +71,22 @@ BEGIN
       FROM chosen WHERE item.id = chosen.id RETURNING item.*
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_agent, p_writer, p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
-CREATE FUNCTION holdfast.moved_items(p_agent text, p_writer bigint, p_key text, p_items json) RETURNS json
+CREATE FUNCTION holdfast.moved_items(p_agent text, p_key text, p_items json) RETURNS json
 LANGUAGE plpgsql AS $$
 BEGIN
   IF p_items IS NULL THEN
     RETURN '[]';
   END IF;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'inbox', p_key);
+  PERFORM holdfast.record_change('inbox', p_key);
   RETURN p_items;
 END $$;
 
 -- `p_apart` is the ending of the names of separated turns; null: each item keeps its turn.
 CREATE FUNCTION holdfast.requeue_items(
-  p_agent text, p_writer bigint, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_apart text, p_excuse text
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_apart text, p_excuse text
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   v_items json;
@@ -102,12 +102,12 @@ BEGIN
       RETURNING *
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_agent, p_writer, p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
 -- Returns null, and changes nothing, if the entry has another version.
 CREATE FUNCTION holdfast.finish_items(
-  p_agent text, p_writer bigint, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_note text, p_ending text,
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_note text, p_ending text,
   p_drafts json, p_put json, p_release boolean, p_start_sending boolean, p_now double precision
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
@@ -123,18 +123,18 @@ BEGIN
     END IF;
   END LOOP;
   IF p_put IS NOT NULL AND NOT holdfast.apply_entry(
-    p_agent, p_writer, p_key, json_populate_record(NULL::holdfast.entry_put, p_put)
+    p_agent, p_key, json_populate_record(NULL::holdfast.entry_put, p_put)
   ) THEN
     RETURN NULL;
   END IF;
   UPDATE holdfast.inbox SET state = 'done', note = coalesce(p_note, note), ending = p_ending WHERE id = ANY (p_ids);
   IF FOUND THEN
-    PERFORM holdfast.record_change(p_agent, p_writer, 'inbox', p_key);
+    PERFORM holdfast.record_change('inbox', p_key);
   END IF;
   IF p_release THEN
-    PERFORM holdfast.release_lease(p_agent, p_writer, p_key, p_holder);
+    PERFORM holdfast.release_lease(p_agent, p_key, p_holder);
   END IF;
-  v_replies := holdfast.add_drafts(p_agent, p_writer, p_key, p_drafts, p_now);
+  v_replies := holdfast.add_drafts(p_agent, p_key, p_drafts, p_now);
   IF p_start_sending AND NOT holdfast.start_first(p_agent, p_key, v_replies[1]) THEN
     RETURN '[]';
   END IF;
@@ -155,7 +155,7 @@ END $$;
 
 -- Drafts of dropped items only: each names its item in `item_id`.
 CREATE FUNCTION holdfast.drop_items(
-  p_agent text, p_writer bigint, p_key text, p_ids bigint[], p_note text, p_drafts json, p_now double precision
+  p_agent text, p_key text, p_ids bigint[], p_note text, p_drafts json, p_now double precision
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   v_items json;
@@ -169,23 +169,23 @@ BEGIN
       FROM chosen WHERE item.id = chosen.id RETURNING item.*
   )
   SELECT json_agg(moved ORDER BY id), array_agg(id) INTO v_items, v_dropped FROM moved;
-  PERFORM holdfast.add_drafts(p_agent, p_writer, p_key, (
+  PERFORM holdfast.add_drafts(p_agent, p_key, (
     SELECT json_agg(draft) FROM json_array_elements(p_drafts) AS draft
     WHERE (draft ->> 'item_id')::bigint = ANY (v_dropped)
   ), p_now);
-  RETURN holdfast.moved_items(p_agent, p_writer, p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
 CREATE FUNCTION holdfast.enqueue_drafts(
-  p_agent text, p_writer bigint, p_key text, p_epoch bigint, p_holder text, p_drafts json, p_now double precision
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_drafts json, p_now double precision
 ) RETURNS json LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  RETURN holdfast.outbox_items(holdfast.add_drafts(p_agent, p_writer, p_key, p_drafts, p_now));
+  RETURN holdfast.outbox_items(holdfast.add_drafts(p_agent, p_key, p_drafts, p_now));
 END $$;
 
 -- Adds the drafts that are not there yet, and returns the ids of all of them in order.
-CREATE FUNCTION holdfast.add_drafts(p_agent text, p_writer bigint, p_key text, p_drafts json, p_now double precision)
+CREATE FUNCTION holdfast.add_drafts(p_agent text, p_key text, p_drafts json, p_now double precision)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   v_draft record;
@@ -207,7 +207,7 @@ BEGIN
         ON CONFLICT DO NOTHING
         RETURNING id INTO v_id;
       IF FOUND THEN
-        PERFORM holdfast.record_change(p_agent, p_writer, 'outbox', p_key, v_draft.channel, v_draft.account_id);
+        PERFORM holdfast.record_change('outbox', p_key, v_draft.channel, v_draft.account_id);
         EXIT;
       END IF;
     END LOOP;
@@ -216,13 +216,21 @@ BEGIN
   RETURN v_ids;
 END $$;
 
-CREATE FUNCTION holdfast.outbox_items(p_ids bigint[]) RETURNS json LANGUAGE sql AS $$
-  SELECT coalesce(json_agg(item ORDER BY nr), '[]')
-  FROM unnest(p_ids) WITH ORDINALITY AS given (id, nr) JOIN holdfast.outbox AS item USING (id)
-$$;
+CREATE FUNCTION holdfast.outbox_items(p_ids bigint[]) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  v_id bigint;
+  v_item json;
+  v_items json[] := '{}';
+BEGIN
+  FOREACH v_id IN ARRAY p_ids LOOP
+    SELECT row_to_json(item) INTO v_item FROM holdfast.outbox AS item WHERE id = v_id;
+    v_items := v_items || v_item;
+  END LOOP;
+  RETURN array_to_json(v_items);
+END $$;
 
 -- True for the one caller that knows the right number of attempts.
-CREATE FUNCTION holdfast.start_sending(p_agent text, p_writer bigint, p_id bigint, p_attempts integer) RETURNS boolean
+CREATE FUNCTION holdfast.start_sending(p_agent text, p_id bigint, p_attempts integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
   v_item holdfast.outbox;
@@ -233,13 +241,13 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'outbox', v_item.key, v_item.channel, v_item.account_id);
+  PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
   RETURN true;
 END $$;
 
 -- `delivered` is final, whatever is reported later.
 CREATE FUNCTION holdfast.settle_delivery(
-  p_agent text, p_writer bigint, p_id bigint, p_state text, p_due_at double precision, p_delivered_id text, p_note text
+  p_agent text, p_id bigint, p_state text, p_due_at double precision, p_delivered_id text, p_note text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_item holdfast.outbox;
@@ -256,7 +264,7 @@ BEGIN
     SET state = p_state, due_at = coalesce(p_due_at, due_at), note = coalesce(p_note, note),
       delivered_id = p_delivered_id
     WHERE id = p_id;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'outbox', v_item.key, v_item.channel, v_item.account_id);
+  PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
   RETURN true;
 END $$;
 

@@ -21,14 +21,14 @@ CREATE TYPE holdfast.entry_put AS (
 );
 
 CREATE FUNCTION holdfast.put_entry(
-  p_agent text, p_writer bigint, p_key text, p_epoch bigint, p_holder text, p_put json
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_put json
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  RETURN holdfast.apply_entry(p_agent, p_writer, p_key, json_populate_record(NULL::holdfast.entry_put, p_put));
+  RETURN holdfast.apply_entry(p_agent, p_key, json_populate_record(NULL::holdfast.entry_put, p_put));
 END $$;
 
-CREATE FUNCTION holdfast.apply_entry(p_agent text, p_writer bigint, p_key text, p_put holdfast.entry_put)
+CREATE FUNCTION holdfast.apply_entry(p_agent text, p_key text, p_put holdfast.entry_put)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_version bigint;
@@ -56,7 +56,7 @@ BEGIN
       (excluded.version, excluded.session_id, excluded.updated_at, excluded.kind, excluded.channel, excluded.label,
         excluded.spawned_by, excluded.search, excluded.listing, excluded.entry);
   PERFORM holdfast.move_window(p_agent, p_key, p_put);
-  PERFORM holdfast.record_change(p_agent, p_writer, 'entry', p_key);
+  PERFORM holdfast.record_change('entry', p_key);
   RETURN true;
 END $$;
 
@@ -87,7 +87,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION holdfast.delete_entry(
-  p_agent text, p_writer bigint, p_key text, p_epoch bigint, p_holder text, p_with_handoff boolean
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_with_handoff boolean
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   v_entry text;
@@ -102,9 +102,9 @@ BEGIN
   WITH gone AS (DELETE FROM holdfast.windows WHERE agent = p_agent AND key = p_key RETURNING *)
     SELECT coalesce(json_agg(gone ORDER BY closed_at IS NULL, opened_at, seq), '[]') INTO v_windows FROM gone;
   IF p_with_handoff THEN
-    PERFORM holdfast.delete_handoff(p_agent, p_writer, p_key);
+    PERFORM holdfast.delete_handoff(p_agent, p_key);
   END IF;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'entry', p_key);
+  PERFORM holdfast.record_change('entry', p_key);
   RETURN json_build_object('entry', v_entry, 'windows', v_windows);
 END $$;
 
@@ -119,7 +119,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION holdfast.put_window(
-  p_agent text, p_writer bigint, p_key text, p_session_id text, p_opened_at double precision,
+  p_agent text, p_key text, p_session_id text, p_opened_at double precision,
   p_closed_at double precision, p_reason text, p_transcript text, p_archive text, p_state text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
@@ -130,11 +130,11 @@ BEGIN
       (seq, opened_at, closed_at, reason, transcript, archive, state) =
       (excluded.seq, excluded.opened_at, excluded.closed_at, excluded.reason, excluded.transcript, excluded.archive,
         excluded.state);
-  PERFORM holdfast.record_change(p_agent, p_writer, 'entry', p_key);
+  PERFORM holdfast.record_change('entry', p_key);
   RETURN true;
 END $$;
 
-CREATE FUNCTION holdfast.remove_window(p_agent text, p_writer bigint, p_key text, p_session_id text) RETURNS boolean
+CREATE FUNCTION holdfast.remove_window(p_agent text, p_key text, p_session_id text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM holdfast.refuse_current_window(p_agent, p_key, p_session_id);
@@ -142,12 +142,12 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'entry', p_key);
+  PERFORM holdfast.record_change('entry', p_key);
   RETURN true;
 END $$;
 
 CREATE FUNCTION holdfast.put_handoff(
-  p_agent text, p_writer bigint, p_key text, p_expected_version bigint, p_state text, p_of_window text,
+  p_agent text, p_key text, p_expected_version bigint, p_state text, p_of_window text,
   p_now double precision
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -168,11 +168,11 @@ BEGIN
     VALUES (p_agent, p_key, nextval('holdfast.versions'), p_now, p_state)
     ON CONFLICT (agent, key) DO UPDATE SET
       (version, updated_at, state) = (excluded.version, excluded.updated_at, excluded.state);
-  PERFORM holdfast.record_change(p_agent, p_writer, 'handoff', p_key);
+  PERFORM holdfast.record_change('handoff', p_key);
   RETURN true;
 END $$;
 
-CREATE FUNCTION holdfast.delete_handoff(p_agent text, p_writer bigint, p_key text) RETURNS boolean
+CREATE FUNCTION holdfast.delete_handoff(p_agent text, p_key text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM holdfast.lock_key(p_agent, p_key);
@@ -180,7 +180,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change(p_agent, p_writer, 'handoff', p_key);
+  PERFORM holdfast.record_change('handoff', p_key);
   RETURN true;
 END $$;
 

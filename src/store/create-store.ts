@@ -39,6 +39,8 @@ export interface StoreOptions extends HistoryOptions {
 export interface StoreContext extends Pick<Store, "kind" | "location"> {
   /** Default: 30 s. */
   leaseTtlMs?: number | undefined;
+  /** True if a refused attempt to take a lease costs no more than a read. Default: false. */
+  refusesLeasesCheaply?: boolean | undefined;
   /** Resolves to a copy of the task's result. `fresh` reads the files even if they look unchanged. */
   read: <T>(task: (rows: StoreReads) => T | Promise<T>, options?: { fresh?: boolean | undefined }) => Promise<T>;
   write: Write;
@@ -270,11 +272,12 @@ function storable<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(toJson(value, "payload")) as T);
 }
 
-/** A refused attempt usually only reads: a waiting process asks several times a second. */
-function createLeases({ gate, read, write, clock, ids, leaseTtlMs = LEASE_TTL_MS }: Parts): Leases {
+/** A process that waits for a lease asks several times a second, so a refused attempt must be cheap. */
+function createLeases(parts: Parts): Leases {
+  const { gate, read, write, clock, ids, leaseTtlMs = LEASE_TTL_MS, refusesLeasesCheaply = false } = parts;
   const heldNow = (key: string): Promise<Lease | undefined> => read((rows) => rows.heldLease(key, clock.now()));
   const tryAcquire = async (key: string, options: AcquireOptions): Promise<LeaseAttempt> => {
-    const held = await heldNow(key);
+    const held = refusesLeasesCheaply ? undefined : await heldNow(key);
     faultPoint("lease.read");
     if (held !== undefined) return { acquired: false, held };
     const given = { ...options, key, holder: ids.uuid(), process: currentProcess(), now: clock.now() };

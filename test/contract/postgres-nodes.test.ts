@@ -52,23 +52,48 @@ describe("nodes of a postgres store", () => {
     expect((await store.leases.acquire("busy", { ttlMs: 1 })).acquired).toBe(false);
   });
 
-  it("keeps a node alive whose direct connection was closed, and connects again", async () => {
+  it("counts a node as dead without its lock and its beat, not without one of them", async () => {
+    await using database = await freshDatabase();
+    const [node] = await database.run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', '') RETURNING id");
+    const isDead = async (): Promise<unknown> =>
+      (await database.run("SELECT holdfast.node_is_dead($1) AS dead", node?.["id"]))[0]?.["dead"];
+    expect(await isDead()).toBe(false);
+    await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '1 second'");
+    expect(await isDead()).toBe(true);
+    await using session = await freshConnection(database);
+    await session.run("SELECT pg_advisory_lock(482716093, $1)", node?.["id"]);
+    expect(await isDead()).toBe(false);
+    await session.run("SELECT pg_advisory_unlock_all()");
+    expect(await isDead()).toBe(true);
+  });
+
+  it("beats, and connects again when its direct connection was closed", async () => {
     await using database = await freshDatabase();
     await using holder = await open(database.url);
-    await using other = await open(database.url);
     await acquire(holder, "main", LONG_MS);
+    const beats = async (): Promise<string> => JSON.stringify(await database.run("SELECT seen_at FROM holdfast.nodes"));
+    const held = async () => await database.run(`${LOCKS} AND mode = 'ExclusiveLock'`, database.name);
     for (let round = 0; round < 3; round++) {
-      const [held] = await until(async () => {
-        const rows = await database.run(`${LOCKS} AND objsubid = 2 AND mode = 'ExclusiveLock'`, database.name);
-        return rows.length === 1 && rows;
-      }, "the lock of the node");
-      await database.run("SELECT pg_terminate_backend($1)", held?.["pid"]);
-      const [first, last] = [performance.now(), performance.now() + 700];
-      for (let now = first; now < last; now = performance.now()) {
-        expect((await other.leases.acquire("main", { ttlMs: 1 })).acquired).toBe(false);
-        await delay(20);
-      }
+      const before = await beats();
+      const [lock] = await held();
+      await database.run("SELECT pg_terminate_backend($1)", lock?.["pid"]);
+      await until(async () => {
+        const [next] = await held();
+        return next !== undefined && next["pid"] !== lock?.["pid"];
+      }, "a new lock");
+      await until(async () => (await beats()) !== before, "a beat");
     }
+  });
+
+  it("forgets changes after a minute, and nodes after a day", async () => {
+    await using database = await freshDatabase();
+    await database.run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', ''), ('{}', '')");
+    await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '2 days' WHERE id = 1");
+    for (const key of ["old", "new"]) await database.run(RECORD, key);
+    await database.run("UPDATE holdfast.changes SET at = at - interval '2 minutes' WHERE seq = 1");
+    await database.run("SELECT holdfast.tidy()");
+    expect(await database.run("SELECT seq::integer FROM holdfast.changes")).toEqual([{ seq: 2 }]);
+    expect(await database.run("SELECT id FROM holdfast.nodes")).toEqual([{ id: 2 }]);
   });
 
   it("never has two holders, and never commits a write of an old epoch after a newer one", async () => {
@@ -192,7 +217,8 @@ describe("nodes of a postgres store", () => {
   });
 });
 
-const RECORD = "SELECT holdfast.record_change('main', 1, 'entry', $1)";
+const RECORD =
+  "INSERT INTO holdfast.changes (writer, agent, list) VALUES (1, 'main', json_build_array(json_build_array('entry', $1::text)))";
 /** Holds up writes of the session's entry, after their fence. */
 const LOCK_MAIN = `SELECT pg_advisory_lock(hashtextextended('main ${KEY}', 0))`;
 const LOCKS = `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database

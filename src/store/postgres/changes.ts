@@ -70,13 +70,11 @@ export function createChangeHub({
   const readChanges = async (): Promise<void> => {
     const readAt = performance.now();
     const [row] = await query(CHANGES, [position?.xmin, writer], { isRepeatable: true });
-    const { xmin, at, changes } = row as unknown as { xmin: string; at: number; changes: ChangeRow[] | null };
+    const { xmin, at, changes } = row as unknown as { xmin: string; at: number; changes: ChangesOfAgent[] | null };
     const isMissed = position?.at !== undefined && at - position.at > MISSED_AFTER_MS;
     position = { xmin, at, readAt };
     const found = isMissed ? await readEverything(query) : (changes ?? []);
-    for (const [agentId, ofAgent] of Map.groupBy(found, (change) => change[0])) {
-      tellHandles(agentId, ofAgent.map(toChange));
-    }
+    for (const [agentId, list] of found) tellHandles(agentId, list.map(toChange));
   };
   const look = (): void => {
     if (polling === undefined) return;
@@ -142,38 +140,31 @@ export function createChangeHub({
   };
 }
 
-type ChangeRow = readonly [
-  agentId: string,
-  what: StoreChange["what"],
-  key: string,
-  channel?: string | null,
-  accountId?: string | null,
-];
+type ChangeRow = readonly [what: StoreChange["what"], key: string, channel?: string | null, accountId?: string | null];
+type ChangesOfAgent = readonly [agentId: string, list: readonly ChangeRow[]];
 
-function toChange([, what, key, channel, accountId]: ChangeRow): StoreChange {
+function toChange([what, key, channel, accountId]: ChangeRow): StoreChange {
   return typeof channel === "string" && typeof accountId === "string"
     ? { what, key, route: { channel, accountId } }
     : { what, key };
 }
 
-/** The changes that a write of this node reports with its answer: JSON arrays without the agent, separated by commas. */
-export function ownChanges(row: Row | undefined): StoreChange[] {
-  const listed = row?.["changes"];
-  if (typeof listed !== "string" || listed === "") return [];
-  return (JSON.parse(`[${listed}]`) as unknown[][]).map((change) => toChange(["", ...change] as unknown as ChangeRow));
+/** The changes of a write of this node, which come with its answer. */
+export function publishedChanges(row: Row | undefined): StoreChange[] {
+  return ((row?.["changes"] ?? []) as unknown as ChangeRow[]).map(toChange);
 }
 
 /** Without a position, only where the next reading begins. */
 const CHANGES = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, extract(epoch FROM clock_timestamp())::float8 * 1000 AS at,
-    (SELECT json_agg(json_build_array(agent, what, key, channel, account_id) ORDER BY seq) FROM holdfast.changes
+    (SELECT json_agg(json_build_array(agent, list) ORDER BY seq) FROM holdfast.changes
      WHERE xid >= $1::xid8 AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND writer <> $2)
       AS changes`;
 
 /** For a node that was paused for so long that changes are gone: everything that can have changed. */
-async function readEverything(query: Connection["query"]): Promise<ChangeRow[]> {
+async function readEverything(query: Connection["query"]): Promise<ChangesOfAgent[]> {
   const [row] = await query(
-    `SELECT json_agg(json_build_array(agent, what, key)) AS changes FROM (
+    `SELECT json_agg(json_build_array(agent, json_build_array(json_build_array(what, key)))) AS changes FROM (
        SELECT agent, 'entry' AS what, key FROM holdfast.entries
        UNION SELECT agent, 'lease', key FROM holdfast.leases
        UNION SELECT agent, 'inbox', key FROM holdfast.inbox WHERE state IN ('queued', 'running')
@@ -183,5 +174,5 @@ async function readEverything(query: Connection["query"]): Promise<ChangeRow[]> 
     [],
     { isRepeatable: true },
   );
-  return (row?.["changes"] ?? []) as unknown as ChangeRow[];
+  return (row?.["changes"] ?? []) as unknown as ChangesOfAgent[];
 }

@@ -2,7 +2,7 @@
  * One process as a node of the cluster. All stores of the process share it, and with it its connections.
  *
  * A node is registered when it first takes a lease or listens for changes; short commands never are. It then has one
- * direct connection with a session lock that says that it lives, and beats every second. If the direct connection
+ * direct connection with a session lock that says that it lives, and beats several times a second. If the direct connection
  * breaks, the beat keeps the node alive until it is connected again.
  */
 import { randomInt } from "node:crypto";
@@ -30,7 +30,10 @@ export interface PostgresNode extends Pick<Connection, "location" | "query"> {
 
 /** In `1-leases.sql` too. */
 const NODE_LOCKS = 482_716_093;
-const BEAT_MS = 1000;
+/** Twice within the time after which a node without its lock is dead. */
+const BEAT_MS = 250;
+const BEAT_ANSWER_MS = 1000;
+const TIDY_MS = 1000;
 const RECONNECT_MS = [10, 50, 200, 1000];
 
 export async function openNode(settings: PostgresSettings, logger: Logger): Promise<PostgresNode> {
@@ -42,7 +45,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
   });
   const directLocation = shownUrl(settings.directUrl ?? settings.url, "store.directUrl");
   let direct: Client | undefined;
-  let beating: NodeJS.Timeout | undefined;
+  let timers: NodeJS.Timeout[] = [];
   let ownId: number | undefined;
   let othersSeen = true;
   let isClosed = false;
@@ -53,13 +56,19 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     if (isBeating) return;
     isBeating = true;
     try {
-      const [row] = await query("SELECT holdfast.beat($1) AS others", [id], { isRepeatable: true, answerMs: BEAT_MS });
-      othersSeen = row?.["others"] !== 0;
+      const [row] = await query("SELECT holdfast.beat($1) AS others", [id], {
+        isRepeatable: true,
+        answerMs: BEAT_ANSWER_MS,
+      });
+      othersSeen = row?.["others"] === true;
     } catch (error) {
       if (!isClosed) logger.warn("This node could not report to the database", { error });
     } finally {
       isBeating = false;
     }
+  };
+  const tidy = async (): Promise<void> => {
+    await query("SELECT holdfast.tidy()", [], { isRepeatable: true }).catch(() => undefined);
   };
   const connectDirectly = async (): Promise<Client> => {
     const client = new Client(connection.direct);
@@ -106,7 +115,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     const id = added.rows[0]?.id ?? 0;
     await client.query(`SELECT pg_advisory_lock(${NODE_LOCKS}, $1)`, [id]);
     keepConnected(client, id);
-    beating = setInterval(() => void beat(id), BEAT_MS).unref();
+    timers = [setInterval(() => void beat(id), BEAT_MS).unref(), setInterval(() => void tidy(), TIDY_MS).unref()];
     await beat(id);
     return (ownId = id);
   });
@@ -132,7 +141,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
       await registration.made();
       await changes.close();
       isClosed = true;
-      clearInterval(beating);
+      for (const timer of timers) clearInterval(timer);
       if (ownId !== undefined) {
         await query("DELETE FROM holdfast.nodes WHERE id = $1", [ownId], { isRepeatable: true }).catch(() => undefined);
       }

@@ -30,6 +30,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     kind: "postgres",
     location: node.location,
     leaseTtlMs: LEASE_TTL_MS,
+    refusesLeasesCheaply: true,
     read: async (task) => await task(reads),
     write,
     modify: modifyByVersion(reads, write),

@@ -18,7 +18,7 @@ import {
   windowIsCurrent,
 } from "../store-errors.ts";
 import { entryFacets, toListing, transcriptName } from "../store-rules.ts";
-import { ownChanges } from "./changes.ts";
+import { publishedChanges } from "./changes.ts";
 import type { Row, Value } from "./connection.ts";
 import type { PostgresNode } from "./node.ts";
 import { REFUSED, codeOf, detailOf } from "./postgres-errors.ts";
@@ -28,12 +28,12 @@ type Writes = { [Name in WriteName]: (given: WriteArguments<Name>) => Promise<Wr
 
 export function postgresWrites(node: PostgresNode, agentId: string): Write {
   const pendingTurns = createKeyedMutex();
-  /** Calls a function whose first parameters are the agent and the writer, and reports its changes. */
+  /** Calls a function whose first parameter is the agent, and publishes its changes. */
   const call = async (name: string, values: readonly Value[], isRepeatable = false): Promise<unknown> => {
-    const places = ["$1", "$2", ...values.map((_, index) => `$${index + 3}`)].join(", ");
-    const sql = `SELECT holdfast.${name}(${places}) AS result, current_setting('holdfast.changes', true) AS changes`;
+    const places = ["$1", ...values.map((_, index) => `$${index + 3}`)].join(", ");
+    const sql = `SELECT * FROM holdfast.publish($1, $2, to_json(holdfast.${name}(${places})))`;
     const [row] = await node.query(sql, [agentId, node.writer, ...values], { isRepeatable });
-    node.changes.committed(agentId, ownChanges(row));
+    node.changes.committed(agentId, publishedChanges(row));
     return row?.["result"];
   };
 
