@@ -4,18 +4,20 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
+import { lazy } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
-import { type Logger, createLogger } from "../base/log.ts";
+import { type Logger, createLogger, silentLogger } from "../base/log.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { createDocumentFiles } from "../store/document-files.ts";
 import type { Documents } from "../store/documents.ts";
-import type { KeptHandoff, Store } from "../store/store.ts";
+import type { PostgresNode } from "../store/postgres/node.ts";
+import type { KeptHandoff, Store, StoreKind } from "../store/store.ts";
 
 export interface OpenAgentOptions {
   home: string;
@@ -75,6 +77,7 @@ export async function openStoreRepair(options: OwnStore & { agentId: string; clo
   const { config, home, agentId, clock = systemClock } = options;
   const layout = agentLayout(home, agentId);
   const { kind, path } = chooseStore(options, layout);
+  if (kind === "postgres") throw notRepairable();
   if (kind === "json") {
     const { createJsonRepair } = await import("../store/json/json-repair.ts");
     return createJsonRepair({ path, owner: { agentId, mainKey: config.session.mainKey }, clock });
@@ -92,6 +95,13 @@ export async function readHandoffs(
   options: OwnStore & { agentId: string; prefix: string; limit: number; busyMs: number },
 ): Promise<KeptHandoff[]> {
   const { kind, path } = chooseStore(options, agentLayout(options.home, options.agentId));
+  if (kind === "postgres") {
+    const [{ readPostgresHandoffs }, node] = await Promise.all([
+      import("../store/postgres/read-only.ts"),
+      openPostgresNode(options.config),
+    ]);
+    return await readPostgresHandoffs(node, options);
+  }
   if (!(await fileExists(path))) return [];
   if (kind === "json") {
     const { readJsonHandoffs } = await import("../store/json/read-only.ts");
@@ -123,6 +133,10 @@ export async function readConversations(options: OwnStore & { openClawHome: stri
         programSessions(state).map((id): [string, string] => [id, key]),
       ),
     );
+    if (kind === "postgres") {
+      const { readPostgresProgramSessions } = await import("../store/postgres/read-only.ts");
+      return new Map([...archived, ...(await readPostgresProgramSessions(await openPostgresNode(config), agentId))]);
+    }
     const read = kind === "json" ? readJsonProgramSessions : readProgramSessions;
     return new Map([...archived, ...((await fileExists(path)) ? await read(path) : [])]);
   };
@@ -142,10 +156,7 @@ async function openStore(
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
   const isOwn = options.storePath === undefined;
-  if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
-  if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);
   const common = {
-    path,
     agentId,
     mainKey: options.config.session.mainKey,
     historyLimit: options.config.groups.historyLimit,
@@ -154,24 +165,52 @@ async function openStore(
     transcriptsFolder: isOwn ? layout.sessionsFolder : undefined,
     ...parts,
   };
+  if (kind === "postgres") {
+    const { createPostgresStore } = await import("../store/postgres/postgres-store.ts");
+    return await createPostgresStore({ ...common, node: await openPostgresNode(options.config, parts.logger) });
+  }
+  if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
+  if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);
 
   if (kind === "json") {
     const { createJsonStore } = await import("../store/json/json-store.ts");
     await ensurePrivateFolder(dirname(path));
-    return await createJsonStore(common);
+    return await createJsonStore({ ...common, path });
   }
   const { createSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
   const viewPath = isOwn && options.config.store.view ? layout.sessionsFile : undefined;
-  return await createSqliteStore({ ...common, execution: options.execution, viewPath });
+  return await createSqliteStore({ ...common, path, execution: options.execution, viewPath });
 }
 
 function chooseStore(
   { storePath, config }: Pick<OpenAgentOptions, "storePath" | "config">,
   layout: ReturnType<typeof agentLayout>,
-): { kind: "sqlite" | "json"; path: string } {
+): { kind: StoreKind; path: string } {
   if (storePath !== undefined) return { kind: extname(storePath) === ".sqlite" ? "sqlite" : "json", path: storePath };
   const kind = config.store.kind;
   return { kind, path: kind === "json" ? layout.sessionsFile : layout.database };
+}
+
+/** All agents of a process share the connections to one database. */
+const postgresNodes = lazy(async () => (await import("../store/postgres/node.ts")).createNodePool());
+
+/** Close it after use; the last user closes the connections. */
+async function openPostgresNode({ store }: HoldfastConfig, logger = silentLogger): Promise<PostgresNode> {
+  const { url, directUrl, passwordFile, poolSize } = store;
+  if (url === undefined) throw noStoreUrl();
+  return await (await postgresNodes.get()).open({ url, directUrl, passwordFile, poolSize }, logger);
+}
+
+function noStoreUrl(): HoldfastError {
+  return new HoldfastError("usage", "store-url-missing", "The store is postgres, but store.url is not set", {
+    hint: "Run `holdfast config set store.url postgres://user@host:5432/database`.",
+  });
+}
+
+function notRepairable(): HoldfastError {
+  const message = "The store is a PostgreSQL database, which Holdfast does not repair";
+  const hint = "Use the tools of PostgreSQL, or restore a backup. Nothing was changed.";
+  return new HoldfastError("unsupported", "store-not-local", message, { hint });
 }
 
 /** Opening it would change the files beside it. */

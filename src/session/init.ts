@@ -200,7 +200,7 @@ async function describe(
     systemSent: sessionEntry.systemSent ?? false,
     // `complete` may have cleared it in the new entry.
     abortedLastRun: before?.sessionId === sessionEntry.sessionId && before.abortedLastRun === true,
-    storePath: agent.store.path,
+    storePath: agent.store.location,
     sessionScope: cfg.session.scope,
     groupResolution,
     isGroup,

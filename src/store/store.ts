@@ -15,13 +15,13 @@ import type { Mutate, SessionEntry, WindowState } from "./session-entry.ts";
 import type { Transcripts } from "./transcripts.ts";
 import type { SessionKind } from "../keys/session-key.ts";
 
-export type StoreKind = "sqlite" | "json";
+export type StoreKind = "sqlite" | "json" | "postgres";
 
 export interface Store {
   readonly kind: StoreKind;
   readonly agentId: string;
-  /** The file that holds the entries. */
-  readonly path: string;
+  /** The file that holds the entries, or the URL of the database without its password. */
+  readonly location: string;
 
   get(key: string): Promise<SessionEntry | undefined>;
   list(query?: ListQuery): Promise<ListPage>;

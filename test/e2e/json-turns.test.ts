@@ -88,7 +88,7 @@ it("answers, recovers a dead process's messages, and delivers everything once", 
   }
   await using second = await start(home.path);
   const { agent } = await second.turns.agents.open("main");
-  expect(agent.store.path).toMatch(/sessions\.json$/);
+  expect(agent.store.location).toMatch(/sessions\.json$/);
   await expect.poll(() => second.sent.length, { timeout: 10_000 }).toBe(2);
   expect(second.sent.map(({ text }) => text)).toEqual([
     expect.stringContaining("one") as string,

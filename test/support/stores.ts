@@ -1,6 +1,7 @@
 /** Stores opened by kind, the files of a `json` store, and damage to a `sqlite` store. */
 import { readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { silentLogger } from "../../src/base/log.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import type { StoreOptions } from "../../src/store/create-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
@@ -18,6 +19,15 @@ export interface OpenStoreOptions extends Partial<
 export async function openStore(kind: StoreKind, { home, ...options }: OpenStoreOptions): Promise<Store> {
   const { agentId = "main" } = options;
   const layout = agentLayout(home, agentId);
+  if (kind === "postgres") {
+    const [{ createPostgresStore }, { openNode }, { databaseOf }] = await Promise.all([
+      import("../../src/store/postgres/postgres-store.ts"),
+      import("../../src/store/postgres/node.ts"),
+      import("./postgres.ts"),
+    ]);
+    const node = await openNode({ url: databaseOf(home) }, options.logger ?? silentLogger);
+    return await createPostgresStore({ ...options, node, agentId });
+  }
   if (kind === "json") {
     const { createJsonStore } = await import("../../src/store/json/json-store.ts");
     return await createJsonStore({ ...options, path: layout.sessionsFile, agentId });

@@ -41,7 +41,7 @@ export async function patch(
       : await patchSession(agent, key, changes);
     const notes = patchNotes(changes);
     if (options.json === true) {
-      printJson({ ok: true, path: agent.store.path, key, entry, notes: notes.length === 0 ? undefined : notes });
+      printJson({ ok: true, path: agent.store.location, key, entry, notes: notes.length === 0 ? undefined : notes });
     } else print(`${key}: ${Object.keys(changes).join(", ")} changed`);
     for (const note of notes) talk(note);
   });

@@ -83,7 +83,7 @@ async function listOne(query: PageQuery, options: ListOptions): Promise<Sessions
   try {
     return await withAgent(options, async (agent) => {
       const page = await agent.store.listJson(query);
-      return { path: agent.store.path, transcripts: await locateAll(agent, page, options), ...page };
+      return { path: agent.store.location, transcripts: await locateAll(agent, page, options), ...page };
     });
   } catch (error) {
     // The default agent may have no store yet; a named agent or store must exist.
@@ -175,7 +175,7 @@ async function readDetails(agent: AgentHandle, reference: string) {
   const { agentId, store } = agent;
   const { key, entry } = await findSession(agent, reference);
   const [windows, lease] = await Promise.all([store.windows(key), store.leases.current(key)]);
-  return { key, agentId, path: store.path, entry, windows, lease };
+  return { key, agentId, path: store.location, entry, windows, lease };
 }
 
 /** Large fields, shown only as sizes. */

@@ -267,7 +267,7 @@ async function readAgent(agent: ListedAgent, setup: Setup, limit: number | undef
     const now = Date.now();
     const recent = sessions.map((session) => toStatusRow(agent.id, session, now));
     const givenUp = (await store.inbox.givenUp(MAX_GIVEN_UP)).length;
-    return { ...none, path: store.path, count: total, recent, givenUp };
+    return { ...none, path: store.location, count: total, recent, givenUp };
   } catch (error) {
     if (isStoreMissing(error)) return { ...none, path: String(error.data["path"]) };
     return { ...none, problem: errorMessage(error) };

@@ -71,7 +71,7 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     const entry = await patchSession(agent, key, changes, { expectedSessionId });
     emitChange(parts, agent.agentId, key);
     const notes = patchNotes(patch);
-    return { ok: true, path: agent.store.path, key, entry, notes: notes.length === 0 ? undefined : notes };
+    return { ok: true, path: agent.store.location, key, entry, notes: notes.length === 0 ? undefined : notes };
   },
 
   "sessions.reset": async (params, { parts }) => {
@@ -190,7 +190,7 @@ async function listSessions(params: Params, { parts }: RpcCall): Promise<Result>
     const { agent } = await parts.agents.open(id);
     const page = await agent.store.list(query);
     total += page.total;
-    paths.push(agent.store.path);
+    paths.push(agent.store.location);
     for (const session of page.sessions) found.push({ ...session, agent });
   }
   const shown = found
