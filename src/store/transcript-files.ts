@@ -1,4 +1,7 @@
-/** Transcripts and archive manifests as files, for stores of one machine. */
+/**
+ * Transcripts and archive manifests as files. With `backingOf` the files are copies: a store that keeps the bytes
+ * elsewhere takes `locate`, `open`, `create`, `fork` and `compact` from here, and adds the rest.
+ */
 import { rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { lazy } from "../base/async.ts";
@@ -15,8 +18,9 @@ import {
 import { type Logger, silentLogger } from "../base/log.ts";
 import type { Durability } from "../config/config.ts";
 import { ARCHIVE_FOLDER_NAME } from "../config/layout.ts";
-import type { OnProblem } from "../transcript/scan.ts";
+import type { TranscriptBacking } from "../transcript/appender.ts";
 import { listTranscriptFiles } from "../transcript/paths.ts";
+import type { TranscriptProblem } from "../transcript/scan.ts";
 import { createDocumentFiles } from "./document-files.ts";
 import type { LeaseHolder, TranscriptFolder, Transcripts } from "./transcripts.ts";
 
@@ -28,30 +32,56 @@ export interface TranscriptFilesOptions {
   durability?: Durability | undefined;
   clock?: Clock | undefined;
   logger?: Logger | undefined;
+  /** Where the bytes of a transcript are kept, with the check of the lease. Default: only in the files. */
+  backingOf?: ((transcript: TranscriptCopy) => TranscriptBacking) | undefined;
+}
+
+export interface TranscriptCopy {
+  name: string;
+  folder: TranscriptFolder;
+  path: string;
+  /** Undefined if there is no lease. */
+  held?: LeaseHolder | undefined;
 }
 
 /** Loaded with the first use: many commands write no transcript. */
 const logs = lazy(() => import("../transcript/log.ts"));
 
 export function createTranscriptFiles(options: TranscriptFilesOptions): Transcripts {
-  const { transcriptsFolder = dirname(options.path), durability, clock = systemClock, logger = silentLogger } = options;
+  const { transcriptsFolder = dirname(options.path), durability, backingOf } = options;
+  const { clock = systemClock, logger = silentLogger } = options;
   const folders = { sessions: transcriptsFolder, archive: join(transcriptsFolder, ARCHIVE_FOLDER_NAME) };
   // Names come from entries and windows that other tools may have written.
   const pathOf = (name: string, folder: TranscriptFolder = "sessions"): string => join(folders[folder], basename(name));
-  const forWriting = (path: string, held?: LeaseHolder, onProblem?: OnProblem) => ({
-    path,
-    durability,
-    clock,
-    fence: held && (() => held.fence()),
-    epoch: held?.lease.epoch,
-    onProblem: onProblem ?? ((problem) => logger.warn("transcript problem", { file: basename(path), ...problem })),
-  });
+  const copyOf = (given: string, folder: TranscriptFolder = "sessions", held?: LeaseHolder) => {
+    const name = basename(given);
+    const path = pathOf(name, folder);
+    return { path, backing: backingOf?.({ name, folder, path, held }) };
+  };
+  const upToDate = async (name: string, folder?: TranscriptFolder): Promise<string> => {
+    const { path, backing } = copyOf(name, folder);
+    if (backing !== undefined) await backing.refresh();
+    return path;
+  };
+  const forWriting = (name: string, folder?: TranscriptFolder, held?: LeaseHolder) => {
+    const copy = copyOf(name, folder, held);
+    return {
+      ...copy,
+      durability,
+      clock,
+      // The backing checks the lease with every change.
+      fence: held && (copy.backing === undefined ? () => held.fence() : () => undefined),
+      epoch: held?.lease.epoch,
+      onProblem: (problem: TranscriptProblem) =>
+        logger.warn("transcript problem", { file: basename(copy.path), ...problem }),
+    };
+  };
 
   return {
     async locate(name, folder) {
-      if (folder !== "either") return pathOf(name, folder);
-      const path = pathOf(name);
-      return (await fileExists(path)) ? path : pathOf(name, "archive");
+      if (folder !== "either") return await upToDate(name, folder);
+      const path = await upToDate(name);
+      return (await fileExists(path)) ? path : await upToDate(name, "archive");
     },
     async list(folder, { changedSince } = {}) {
       const names = await listTranscriptFiles(folders[folder]);
@@ -59,21 +89,22 @@ export function createTranscriptFiles(options: TranscriptFilesOptions): Transcri
       const stats = await Promise.all(names.map(async (name) => await statIfPresent(pathOf(name, folder))));
       return names.filter((_, index) => (stats[index]?.mtimeMs ?? 0) >= changedSince);
     },
-    async open(name, { folder, held, onProblem, ...more } = {}) {
+    async open(name, { folder, held, ...more } = {}) {
       const { openTranscriptLog } = await logs.get();
-      return await openTranscriptLog({ ...forWriting(pathOf(name, folder), held, onProblem), ...more });
+      return await openTranscriptLog({ ...forWriting(name, folder, held), ...more });
     },
     async create(name, { folder, ...start }) {
       const { createTranscript } = await logs.get();
-      return await createTranscript({ ...forWriting(pathOf(name, folder)), ...start });
+      return await createTranscript({ ...forWriting(name, folder), ...start });
     },
     async fork(name, parent, start) {
       const { forkTranscript } = await import("../transcript/fork.ts");
-      return await forkTranscript({ ...forWriting(pathOf(name)), parentPath: pathOf(parent), ...start });
+      return await forkTranscript({ ...forWriting(name), parentPath: await upToDate(parent), ...start });
     },
     async compact(name, { held, ...limits }) {
       const { compactTranscript } = await import("../transcript/compact.ts");
-      return await compactTranscript(pathOf(name), { ...limits, clock, fence: () => held.fence() });
+      const { path, fence, backing } = forWriting(name, "sessions", held);
+      return await compactTranscript(path, { ...limits, clock, fence, backing });
     },
     async put(name, content, folder) {
       const path = pathOf(name, folder);

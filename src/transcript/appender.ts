@@ -23,7 +23,10 @@ export type Appender = ReturnType<typeof createAppender>;
  * file, and is refused with kind `fenced` if the writer lost the lease of the session.
  */
 export interface TranscriptBacking {
-  /** Brings the file up to date. Other processes may do the same with the file, always in place. */
+  /**
+   * Brings the file up to date, or removes it if there is no such transcript, with the parents of a fork and their
+   * originals. Other processes of this machine may do the same at any time.
+   */
   refresh(): Promise<void>;
   /** Refused with kind `conflict` if the name is taken. */
   create(content: Uint8Array): Promise<void>;

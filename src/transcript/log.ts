@@ -317,9 +317,9 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
   if (change === "unchanged") return;
   state.kept = undefined;
   await backing?.refresh();
-  if (change === "replaced") {
+  if (change === "replaced" || backing !== undefined) {
     await reopen(settings, state);
-  } else if (backing === undefined) {
+  } else {
     await cutTornTail(state.appender.handle, path, settings);
     if (fence !== undefined) onProblem?.({ reason: "the file was changed by a process without the lease" });
   }
