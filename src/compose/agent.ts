@@ -3,7 +3,7 @@
  * code gets them as arguments. Implementations are loaded when they are used, so that commands start fast.
  */
 import { existsSync } from "node:fs";
-import { basename, dirname, extname } from "node:path";
+import { basename, dirname, extname, relative } from "node:path";
 import { lazy } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
@@ -68,8 +68,14 @@ async function sweepElsewhere({ transcripts }: Store, logger: Logger): Promise<v
 type OwnStore = Pick<OpenAgentOptions, "home" | "config">;
 
 /** Documents that all gateways of the home share. `folder` is inside the home. */
-export function openDocuments({ clock }: OwnStore & { clock?: Clock | undefined }, folder: string): Documents {
-  return createDocumentFiles(folder, clock);
+export async function openDocuments(
+  { home, config, clock = systemClock }: OwnStore & { clock?: Clock | undefined },
+  folder: string,
+): Promise<Documents> {
+  if (config.store.kind !== "postgres") return createDocumentFiles(folder, clock);
+  const { createPostgresDocuments } = await import("../store/postgres/documents.ts");
+  const node = async (): Promise<PostgresNode> => await openPostgresNode(config);
+  return createPostgresDocuments({ node: lazy(node).get, agentId: "", folder: relative(home, folder), clock });
 }
 
 /** For a store that cannot be opened. Opens and changes nothing yet. */
@@ -167,7 +173,8 @@ async function openStore(
   };
   if (kind === "postgres") {
     const { createPostgresStore } = await import("../store/postgres/postgres-store.ts");
-    return await createPostgresStore({ ...common, node: await openPostgresNode(options.config, parts.logger) });
+    const node = await openPostgresNode(options.config, parts.logger);
+    return await createPostgresStore({ ...common, node, copiesFolder: layout.copiesFolder });
   }
   if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
   if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);

@@ -190,7 +190,7 @@ async function openDiscord(accountId: string, options: OpenChannelsOptions): Pro
   return createDiscordChannel({
     ...(await commonOptions("discord", accountId, settings, options)),
     token,
-    documents: openDocuments(options, channelLayout(options.home, "discord", accountId).root),
+    documents: await openDocuments(options, channelLayout(options.home, "discord", accountId).root),
     api: settings.apiRoot === undefined ? undefined : { rest: settings.apiRoot },
   });
 }
@@ -200,7 +200,7 @@ async function openWhatsApp(accountId: string, options: OpenChannelsOptions): Pr
   const { createWhatsAppChannel } = await import("../channels/whatsapp/channel.ts");
   return createWhatsAppChannel({
     ...(await commonOptions("whatsapp", accountId, settings, options)),
-    keys: openDocuments(options, channelLayout(options.home, "whatsapp", accountId).authFolder),
+    keys: await openDocuments(options, channelLayout(options.home, "whatsapp", accountId).authFolder),
     makeSocket: options.makeWhatsAppSocket as MakeSocket | undefined,
   });
 }
@@ -214,7 +214,7 @@ async function commonOptions(
   const { home, clock, logger } = options;
   const { createPairingStore } = await import("../channels/access.ts");
   const store = createPairingStore({
-    documents: openDocuments(options, channelsFolder(home)),
+    documents: await openDocuments(options, channelsFolder(home)),
     channel,
     accountId,
     clock,

@@ -47,7 +47,9 @@ export interface TranscriptCopy {
 /** Loaded with the first use: many commands write no transcript. */
 const logs = lazy(() => import("../transcript/log.ts"));
 
-export function createTranscriptFiles(options: TranscriptFilesOptions): Transcripts {
+export function createTranscriptFiles(
+  options: TranscriptFilesOptions,
+): Transcripts & { pathOf(name: string, folder?: TranscriptFolder): string } {
   const { transcriptsFolder = dirname(options.path), durability, backingOf } = options;
   const { clock = systemClock, logger = silentLogger } = options;
   const folders = { sessions: transcriptsFolder, archive: join(transcriptsFolder, ARCHIVE_FOLDER_NAME) };
@@ -78,6 +80,7 @@ export function createTranscriptFiles(options: TranscriptFilesOptions): Transcri
   };
 
   return {
+    pathOf,
     async locate(name, folder) {
       if (folder !== "either") return await upToDate(name, folder);
       const path = await upToDate(name);

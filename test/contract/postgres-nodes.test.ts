@@ -19,7 +19,9 @@ const KEY = "agent:main:main";
 const LONG_MS = 3_600_000;
 
 async function open(url: string, agentId = "main", directUrl?: string): Promise<Store & AsyncDisposable> {
-  const store = await createPostgresStore({ agentId, node: await openNode({ url, directUrl }, silentLogger) });
+  const node = await openNode({ url, directUrl }, silentLogger);
+  // These tests write no transcript.
+  const store = await createPostgresStore({ agentId, node, copiesFolder: "/dev/null/none" });
   return Object.assign(store, { [Symbol.asyncDispose]: async () => await store.close() });
 }
 

@@ -12,6 +12,7 @@ import { type StoreFixture, createStoreFixture } from "./store-fixture.ts";
 import { describeStoreContract } from "./store-suite.ts";
 
 let shared: TestDatabase | undefined;
+let nextCopies = 0;
 afterAll(async () => await shared?.[Symbol.asyncDispose]());
 
 /** All tests share one database, which is emptied after each of them. Every handle is a node of its own. */
@@ -21,7 +22,9 @@ async function makeStore(): Promise<StoreFixture> {
   const fixture = await createStoreFixture(
     async ({ home, ...options }) => {
       await useDatabase(home, database);
-      return await createPostgresStore({ ...options, node: await openNode({ url: database.url }, silentLogger) });
+      const node = await openNode({ url: database.url }, silentLogger);
+      // Every handle has copies of its own, as another machine would.
+      return await createPostgresStore({ ...options, node, copiesFolder: join(home, `copies-${nextCopies++}`) });
     },
     { clock },
   );
@@ -73,7 +76,21 @@ function clockFile({ folder, name }: TestDatabase): string {
 
 /** Ids are not used again, as if the rows had been deleted one by one. */
 async function empty(database: TestDatabase): Promise<void> {
-  const tables = ["leases", "entries", "windows", "handoffs", "pending", "inbox", "outbox", "changes", "nodes"];
+  const tables = [
+    "leases",
+    "entries",
+    "windows",
+    "handoffs",
+    "pending",
+    "inbox",
+    "outbox",
+    "changes",
+    "nodes",
+    "transcripts",
+    "contents",
+    "parts",
+    "documents",
+  ];
   for (const table of tables) await database.run(`DELETE FROM holdfast.${table}`);
 }
 

@@ -26,7 +26,7 @@ export async function openStore(kind: StoreKind, { home, ...options }: OpenStore
       import("./postgres.ts"),
     ]);
     const node = await openNode({ url: databaseOf(home) }, options.logger ?? silentLogger);
-    return await createPostgresStore({ ...options, node, agentId });
+    return await createPostgresStore({ ...options, node, agentId, copiesFolder: layout.copiesFolder });
   }
   if (kind === "json") {
     const { createJsonStore } = await import("../../src/store/json/json-store.ts");

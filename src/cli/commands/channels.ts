@@ -230,7 +230,7 @@ function noSuchAccount(known: readonly string[], channel: ChannelName, accountId
 
 async function openPairing(setup: Setup, channel: ChannelName, accountId: string): Promise<PairingStore> {
   const { createPairingStore } = await import("../../channels/access.ts");
-  const documents = openDocuments(setup, channelsFolder(setup.home));
+  const documents = await openDocuments(setup, channelsFolder(setup.home));
   return createPairingStore({ documents, channel, accountId, clock: systemClock });
 }
 

@@ -56,7 +56,12 @@ export async function openConnection(settings: PostgresSettings) {
     settings.directUrl === undefined
       ? pooled
       : await clientConfig(settings.directUrl, "store.directUrl", settings.passwordFile);
-  const pool = new Pool({ ...pooled, max: settings.poolSize ?? POOL_SIZE, idleTimeoutMillis: 60_000, allowExitOnIdle: true });
+  const pool = new Pool({
+    ...pooled,
+    max: settings.poolSize ?? POOL_SIZE,
+    idleTimeoutMillis: 60_000,
+    allowExitOnIdle: true,
+  });
   // An idle connection that breaks is replaced by the next query.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));

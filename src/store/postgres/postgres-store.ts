@@ -2,6 +2,7 @@
  * The `postgres` store: one database for many machines. Reads and writes are single statements. The database's clock
  * decides when a lease ends, and the lease of a dead node is free at once.
  */
+import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { createListeners } from "../change-feed.ts";
 import { type StoreOptions, createStore, modifyByVersion } from "../create-store.ts";
@@ -10,18 +11,21 @@ import type { Store } from "../store.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
 import type { PostgresNode } from "./node.ts";
 import { listHandoffs, postgresReads } from "./reads.ts";
+import { createPostgresTranscripts } from "./transcripts.ts";
 import { postgresWrites } from "./writes.ts";
 
 export interface PostgresStoreOptions extends StoreOptions {
   /** Closed with the store. */
   node: PostgresNode;
+  /** For copies of transcripts. */
+  copiesFolder: string;
 }
 
 /** Short, because a node that was cut off holds its sessions for so long. It is renewed three times as often. */
 const LEASE_TTL_MS = 6000;
 
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { node, agentId, logger = silentLogger } = options;
+  const { node, agentId, copiesFolder: folder, clock = systemClock, logger = silentLogger } = options;
   const reads = postgresReads(node, agentId);
   const write = postgresWrites(node, agentId);
   const feed = createListeners(logger, () => node.changes.listen(agentId, (changes) => feed.tell(changes)));
@@ -38,6 +42,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     list: async (query) => await listSessions(node, agentId, query),
     listJson: async (query) => await listAsJson(node, agentId, query),
     listHandoffs: async (limit) => await listHandoffs(node, agentId, { limit }),
+    transcripts: createPostgresTranscripts({ node, agentId, folder, clock, logger }),
     onChange: feed.listen,
     close: async () => {
       feed.close();
