@@ -72,7 +72,7 @@ describe("nodes of a postgres store", () => {
   it("beats, and connects again when its direct connection was closed", async () => {
     await using database = await freshDatabase();
     await using holder = await open(database.url);
-    await acquire(holder, "main", LONG_MS);
+    const lease = await acquire(holder, "main", LONG_MS);
     const beats = async (): Promise<string> => JSON.stringify(await database.run("SELECT seen_at FROM holdfast.nodes"));
     const held = async () => await database.run(`${LOCKS} AND mode = 'ExclusiveLock'`, database.name);
     for (let round = 0; round < 3; round++) {
@@ -85,6 +85,7 @@ describe("nodes of a postgres store", () => {
       }, "a new lock");
       await until(async () => (await beats()) !== before, "a beat");
     }
+    expect(await holder.leases.current("main")).toEqual(lease);
   });
 
   it("forgets changes after a minute, and nodes after a day", async () => {
