@@ -312,7 +312,7 @@ function createMemorySearcher(agent: AgentHandle, openIndex: () => Promise<Searc
       agent.store.windows(sessionKey),
     ]);
     const { agentId, workspace } = agent;
-    const { sessions: sessionsFolder, archive: archiveFolder } = agent.store.transcripts.folders ?? {};
+    const { sessions: sessionsFolder, archive: archiveFolder } = await agent.store.transcripts.bringHere();
     // The agent has the current window before it.
     const windows = all.filter(({ closedAt }) => closedAt !== undefined).map(({ sessionId }) => sessionId);
     return await turns.run("refresh", async () => {

@@ -18,6 +18,7 @@ import { createDocumentFiles } from "../store/document-files.ts";
 import type { Documents } from "../store/documents.ts";
 import type { PostgresNode } from "../store/postgres/node.ts";
 import type { KeptHandoff, Store, StoreKind } from "../store/store.ts";
+import type { TranscriptFolders } from "../store/transcripts.ts";
 
 export interface OpenAgentOptions {
   home: string;
@@ -76,6 +77,18 @@ export async function openDocuments(
   const { createPostgresDocuments } = await import("../store/postgres/documents.ts");
   const node = async (): Promise<PostgresNode> => await openPostgresNode(config);
   return createPostgresDocuments({ node: lazy(node).get, agentId: "", folder: relative(home, folder), clock });
+}
+
+/** The folders with an agent's transcripts. Opens the store only if they are not files of this machine. */
+export async function bringTranscripts(options: OwnStore, agentId: string): Promise<TranscriptFolders> {
+  const { sessionsFolder, archiveFolder } = agentLayout(options.home, agentId);
+  if (options.config.store.kind !== "postgres") return { sessions: sessionsFolder, archive: archiveFolder };
+  const { store } = await openAgent({ ...options, agentId });
+  try {
+    return await store.transcripts.bringHere();
+  } finally {
+    await store.close();
+  }
 }
 
 /** For a store that cannot be opened. Opens and changes nothing yet. */

@@ -182,6 +182,8 @@ export interface GroupHistory {
   append(key: string, entry: HistoryEntry): Promise<boolean>;
   /** The entries for this turn, oldest first. The same turn gets the same entries again. */
   take(key: string, turn: TurnClaim): Promise<HistoryEntry[]>;
+  /** All entries of a key, oldest first, without taking them. */
+  waiting(key: string): Promise<HistoryEntry[]>;
   /** After the reply: forgets the entries that the turn took. Later ones stay. */
   clear(key: string, turnId: string): Promise<boolean>;
   /** Forgets all entries of a key, for a deleted session. */
@@ -204,6 +206,8 @@ export interface SystemEvents {
   enqueueSystemEvent(key: string, text: string): Promise<boolean>;
   /** All waiting events, oldest first. Usually there are none, and then nothing is written. */
   drainSystemEvents(key: string, turn: TurnClaim): Promise<SystemEventBatch>;
+  /** All events of a key, oldest first, without draining them. */
+  waitingSystemEvents(key: string): Promise<string[]>;
   /** Call it when the turn is written. False if the batch is empty, acknowledged, or taken over by another turn. */
   acknowledgeSystemEvents(key: string, batchId: string): Promise<boolean>;
   /** Forgets the waiting events of a deleted session. */

@@ -86,8 +86,8 @@ export function createTranscriptFiles(
       const path = await upToDate(name);
       return (await fileExists(path)) ? path : await upToDate(name, "archive");
     },
-    async list(folder, { changedSince } = {}) {
-      const names = await listTranscriptFiles(folders[folder]);
+    async list(folder, { changedSince, kept } = {}) {
+      const names = await listTranscriptFiles(folders[folder], { kept });
       if (changedSince === undefined) return names;
       const stats = await Promise.all(names.map(async (name) => await statIfPresent(pathOf(name, folder))));
       return names.filter((_, index) => (stats[index]?.mtimeMs ?? 0) >= changedSince);
@@ -135,6 +135,7 @@ export function createTranscriptFiles(
     },
     discard: async (name) => await unlink(pathOf(name)).catch(() => undefined),
     manifests: createDocumentFiles(folders.archive, clock),
+    bringHere: async () => folders,
     folders,
   };
 }

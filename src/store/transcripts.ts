@@ -17,6 +17,8 @@ import type { Lease } from "./queues.ts";
 /** `sessions`: in use. */
 export type TranscriptFolder = "sessions" | "archive";
 
+export type TranscriptFolders = Readonly<Record<TranscriptFolder, string>>;
+
 export interface Transcripts {
   /**
    * Path of a file for reading, which is missing if the transcript is. The parents of a fork are up to date as well.
@@ -24,7 +26,7 @@ export interface Transcripts {
    */
   locate(name: string, folder?: TranscriptFolder | "either"): Promise<string>;
   /** Names in alphabetical order. */
-  list(folder: TranscriptFolder, options?: { changedSince?: number | undefined }): Promise<string[]>;
+  list(folder: TranscriptFolder, options?: ListTranscriptsOptions): Promise<string[]>;
 
   /** Opens a transcript for writing, and repairs it if necessary. */
   open(name: string, options?: OpenTranscriptOptions): Promise<TranscriptLog>;
@@ -47,8 +49,17 @@ export interface Transcripts {
 
   /** Records of archived sessions. */
   readonly manifests: Documents;
-  /** The folders, if the transcripts are files of this machine. For checks and search. */
-  readonly folders?: Readonly<Record<TranscriptFolder, string>> | undefined;
+  /** Brings all transcripts to this machine, and resolves to the folders that hold them. For search. */
+  bringHere(): Promise<TranscriptFolders>;
+  /** The folders, if the transcripts are files of this machine. For checks. */
+  readonly folders?: TranscriptFolders | undefined;
+}
+
+export interface ListTranscriptsOptions {
+  /** Only those that have changed since this instant (ms). */
+  changedSince?: number | undefined;
+  /** Also the originals that a rewrite or a repair has kept. Default: false. */
+  kept?: boolean | undefined;
 }
 
 /** The right to write: the lease and a check of it that rejects with kind `fenced`. */

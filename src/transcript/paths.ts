@@ -36,11 +36,22 @@ export function sessionIdOfTranscript(fileName: string): string | undefined {
   return isSessionId(sessionId) ? sessionId : undefined;
 }
 
-/** The names of the transcripts in a folder, in alphabetical order. Empty if the folder does not exist. */
-export async function listTranscriptFiles(folder: string): Promise<string[]> {
+/**
+ * The names of the transcripts in a folder, in alphabetical order. Empty if the folder does not exist. `kept`: also the
+ * originals that a rewrite or a repair has kept.
+ */
+export async function listTranscriptFiles(
+  folder: string,
+  { kept = false }: { kept?: boolean | undefined } = {},
+): Promise<string[]> {
   const items = await readFolderIfPresent(folder);
   const names = items.filter((item) => item.isFile()).map(({ name }) => name);
-  return names.filter((name) => sessionIdOfTranscript(name) !== undefined).toSorted();
+  return names.filter((name) => isTranscriptName(name, kept)).toSorted();
+}
+
+export function isTranscriptName(name: string, kept: boolean): boolean {
+  const original = kept ? name.replace(/\.(?:bak\.|damaged-|torn-)[\w.:-]+$/, "") : name;
+  return sessionIdOfTranscript(original) !== undefined;
 }
 
 export function isSessionId(value: string): boolean {

@@ -1,10 +1,11 @@
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fileExists } from "../../src/base/files.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { LeaseHolder } from "../../src/store/transcripts.ts";
 import { readContext } from "../../src/transcript/context.ts";
 import { messageText } from "../../src/transcript/messages.ts";
+import { listTranscriptFiles } from "../../src/transcript/paths.ts";
 import { readTail } from "../../src/transcript/reader.ts";
 import { userDraft } from "../support/transcripts.ts";
 import { acquire } from "./leases-suite.ts";
@@ -256,6 +257,22 @@ function describeFolders(makeStore: MakeStore): void {
     const later = Math.max(Date.now(), clock.now()) + 60_000;
     expect(await store.transcripts.list("sessions", { changedSince: 0 })).toEqual([NAME]);
     expect(await store.transcripts.list("sessions", { changedSince: later })).toEqual([]);
+  });
+
+  it("brings all transcripts to this machine", async () => {
+    await using fixture = await makeStore();
+    const { store } = fixture;
+    await create(store, ["a"]);
+    await create(store, ["b"], "s2.jsonl");
+    await store.transcripts.move("s2.jsonl", "archive");
+    const second = await fixture.reopen();
+    const { sessions, archive } = await second.transcripts.bringHere();
+    expect([await listTranscriptFiles(sessions), await listTranscriptFiles(archive)]).toEqual([[NAME], ["s2.jsonl"]]);
+    await store.transcripts.move(NAME, "archive");
+    await second.transcripts.bringHere();
+    expect(await listTranscriptFiles(sessions)).toEqual([]);
+    expect(await listTranscriptFiles(archive)).toEqual([NAME, "s2.jsonl"]);
+    expect((await readContext(join(archive, NAME))).messages).toHaveLength(1);
   });
 
   it("does not show the transcripts of another agent", async () => {

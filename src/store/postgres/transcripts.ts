@@ -8,6 +8,7 @@
  */
 import { type FileHandle, open, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { createKeyedMutex } from "../../base/async.ts";
 import { type Clock, fileStamp } from "../../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
 import {
@@ -23,11 +24,11 @@ import { isRecord, parseJson } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 import { currentProcess } from "../../base/processes.ts";
 import type { TranscriptBacking } from "../../transcript/appender.ts";
-import { sessionIdOfTranscript } from "../../transcript/paths.ts";
+import { isTranscriptName, listTranscriptFiles } from "../../transcript/paths.ts";
 import { FORK_TYPE } from "../../transcript/walk.ts";
 import { leaseLost } from "../store-errors.ts";
 import { type TranscriptCopy, createTranscriptFiles } from "../transcript-files.ts";
-import type { TranscriptFolder, Transcripts } from "../transcripts.ts";
+import type { TranscriptFolder, TranscriptFolders, Transcripts } from "../transcripts.ts";
 import type { Row, Value } from "./connection.ts";
 import { createPostgresDocuments } from "./documents.ts";
 import type { PostgresNode } from "./node.ts";
@@ -44,6 +45,8 @@ export interface PostgresTranscriptsOptions {
 
 /** The largest part of a content. */
 const PART_BYTES = 1024 * 1024;
+/** The clock of the database may differ from ours by so much. */
+const CLOCK_DIFFERENCE_MS = 15 * 60 * 1000;
 /** How much is read from the database at once. */
 const READ_BYTES = 4 * PART_BYTES;
 
@@ -128,6 +131,26 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
     replace: async (file, keptAs) => await replace(copy, file, keptAs),
   });
 
+  const bringing = createKeyedMutex();
+  let broughtAt = Number.NEGATIVE_INFINITY;
+  const bringHere = async (): Promise<TranscriptFolders> => {
+    const startedAt = clock.now();
+    const folders = { sessions: root, archive: dirname(files.pathOf("any", "archive")) };
+    for (const folder of ["sessions", "archive"] as const) {
+      const names = new Set((await query(LIST, [folder, 0])).map(({ name }) => String(name)));
+      for (const name of await listTranscriptFiles(folders[folder])) {
+        if (!names.has(name)) await removeFileIfPresent(files.pathOf(name, folder));
+      }
+      for (const row of await query(LIST, [folder, broughtAt - CLOCK_DIFFERENCE_MS])) {
+        const name = String(row["name"]);
+        const path = files.pathOf(name, folder);
+        if (isTranscriptName(name, false)) await refresh({ name, folder, path });
+      }
+    }
+    broughtAt = startedAt;
+    return folders;
+  };
+
   const files = createTranscriptFiles({
     transcriptsFolder: root,
     path: root,
@@ -141,9 +164,9 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
     ...files,
     folders: undefined,
     manifests: createPostgresDocuments({ node: async () => node, agentId, folder: "archive", clock }),
-    async list(folder, { changedSince = 0 } = {}) {
+    async list(folder, { changedSince = 0, kept = false } = {}) {
       const rows = await query(LIST, [folder, changedSince]);
-      return rows.map(({ name }) => String(name)).filter((name) => sessionIdOfTranscript(name) !== undefined);
+      return rows.map(({ name }) => String(name)).filter((name) => isTranscriptName(name, kept));
     },
     async put(given, content, folder) {
       const name = basename(given);
@@ -170,6 +193,7 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
       await create({ name: keptAs, folder, path: files.pathOf(keptAs, folder) }, Buffer.alloc(0));
       return { kind: "missing", keptAs: files.pathOf(keptAs, folder) };
     },
+    bringHere: async () => await bringing.run("", bringHere),
     async discard(name) {
       await query("SELECT holdfast.discard_transcript($1, $2)", [basename(name)]);
     },
