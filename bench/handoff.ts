@@ -106,7 +106,7 @@ async function append(
   start: number,
   count: number,
 ): Promise<void> {
-  await using log = await openTranscriptLog({ path: transcriptPath(agent, entry), clock: agent.clock });
+  await using log = await openTranscriptLog({ path: await transcriptPath(agent, entry), clock: agent.clock });
   const said = Array.from({ length: count }, (_, index) => texts[(start + index) % texts.length]);
   await log.append(said.flatMap((one) => (one === undefined ? [] : [draftOf(one)])));
 }

@@ -1,12 +1,5 @@
 /** Two turns, a reset, and the return to the first window. Nothing is lost. */
-import {
-  initSessionState,
-  openHoldfastAgent,
-  openTranscriptLog,
-  readContext,
-  reopenWindow,
-  withSessionLease,
-} from "holdfast";
+import { initSessionState, openHoldfastAgent, readContext, reopenWindow, withSessionLease } from "holdfast";
 
 const agent = await openHoldfastAgent();
 const person = { Provider: "telegram", From: "telegram:42", ChatType: "direct" };
@@ -14,12 +7,7 @@ const person = { Provider: "telegram", From: "telegram:42", ChatType: "direct" }
 async function say(text: string): Promise<string> {
   const session = await initSessionState({ agent, ctx: { ...person, Body: text }, commandAuthorized: true });
   return await withSessionLease(agent, session.sessionKey, {}, async (held) => {
-    await using log = await openTranscriptLog({
-      path: session.transcriptPath,
-      durability: agent.durability,
-      fence: () => held.fence(),
-      epoch: held.lease.epoch,
-    });
+    await using log = await agent.store.transcripts.open(session.transcriptPath, { held });
     const said = session.bodyStripped ?? text;
     if (said !== "") {
       await log.append([{ type: "message", message: { role: "user", content: said, timestamp: Date.now() } }]);

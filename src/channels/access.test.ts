@@ -3,6 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { type AccessOptions, type AccessRequest, createPairingStore, screenSender, standingOf } from "./access.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
 
 const direct: AccessRequest = {
   channel: "telegram",
@@ -38,7 +39,12 @@ describe("the allow list", () => {
 describe("screenSender", () => {
   it("offers a code once, and admits the sender after approval", async () => {
     await using folder = await temporaryFolder();
-    const options = { folder: folder.path, channel: "telegram", accountId: "default", clock: systemClock };
+    const options = {
+      documents: createDocumentFiles(folder.path),
+      channel: "telegram",
+      accountId: "default",
+      clock: systemClock,
+    };
     const store = createPairingStore(options);
     const codes: string[] = [];
     const screen = async (request: AccessRequest, access: AccessOptions = { pairing: { store, offers: true } }) =>

@@ -10,14 +10,12 @@
  *   the agent write to them more than once a minute.
  */
 import type { Logger } from "../base/log.ts";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { nodeCrypto } from "../base/builtin.ts";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../base/files.ts";
 import { isRecord, parseJson } from "../base/json-record.ts";
-import { withFileLock } from "../base/lock-file.ts";
+import type { Documents } from "../store/documents.ts";
 
 export interface AccessOptions {
   /** Ids, usernames (`@ada` or `ada`), ids of groups, or `*` for everybody. Default: none. */
@@ -144,27 +142,29 @@ const CODE_LIFETIME_MS = 60 * 60_000;
 const RESEND_MS = 60_000;
 const MAX_PENDING = 20;
 
-/** The folder is created if it is missing. */
-export function createPairingStore(options: { folder: string; channel: string; accountId: string; clock: Clock }) {
-  const { folder, channel, accountId, clock } = options;
-  const path = join(folder, `${encodeURIComponent(channel)}.${encodeURIComponent(accountId)}.json`);
+export interface PairingStoreOptions {
+  documents: Documents;
+  channel: string;
+  accountId: string;
+  clock: Clock;
+}
 
-  const change = async <T>(edit: (content: PairingFile) => T): Promise<T> => {
-    await ensurePrivateFolder(folder);
-    return await withFileLock(`${path}.lock`, {}, async () => {
-      const content = await readPairingFile(path, clock.now());
-      const before = structuredClone(content);
-      const result = edit(content);
-      if (!isDeepStrictEqual(content, before)) {
-        await writeFileDurable(path, `${JSON.stringify(content, undefined, 2)}\n`);
-      }
-      return result;
+export function createPairingStore({ documents, channel, accountId, clock }: PairingStoreOptions) {
+  const name = `${encodeURIComponent(channel)}.${encodeURIComponent(accountId)}.json`;
+  const parse = (text: string | undefined): PairingFile =>
+    parsePairing(text, { path: documents.locationOf(name), now: clock.now() });
+  const read = async (): Promise<PairingFile> => parse(await documents.read(name));
+  const change = async <T>(edit: (content: PairingFile) => T): Promise<T> =>
+    await documents.update(name, (before) => {
+      const content = parse(before);
+      const value = edit(content);
+      const isSame = isDeepStrictEqual(content, parse(before));
+      return { value, text: isSame ? undefined : `${JSON.stringify(content, undefined, 2)}\n` };
     });
-  };
 
   return {
-    approved: async () => (await readPairingFile(path, clock.now())).approved,
-    pending: async () => (await readPairingFile(path, clock.now())).pending,
+    approved: async () => (await read()).approved,
+    pending: async () => (await read()).pending,
     /** Silent if the code was sent a moment ago, or too many senders are pending. */
     offer: async (sender: PairingSender) => await change((content) => offerCode(content, sender, clock.now())),
     /** Fails with `pairing-code-unknown` for an unknown or expired code. */
@@ -185,10 +185,9 @@ interface PairingFile {
 }
 
 /** Without expired codes. */
-async function readPairingFile(path: string, now: number): Promise<PairingFile> {
-  const bytes = await readFileIfPresent(path);
-  if (bytes === undefined) return { version: 1, approved: [], pending: [] };
-  const content = parseJson(bytes.toString("utf8"));
+function parsePairing(text: string | undefined, { path, now }: { path: string; now: number }): PairingFile {
+  if (text === undefined) return { version: 1, approved: [], pending: [] };
+  const content = parseJson(text);
   if (isPairingFile(content)) {
     return { ...content, pending: content.pending.filter(({ expiresAt }) => expiresAt > now) };
   }

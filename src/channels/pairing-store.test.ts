@@ -3,13 +3,19 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createTestClock } from "../../test/support/time.ts";
 import { createPairingStore } from "./access.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
 
 const HOUR = 60 * 60_000;
 
 async function openStore() {
   const folder = await temporaryFolder();
   const clock = createTestClock();
-  const options = { folder: folder.join("pairing"), channel: "telegram", accountId: "../evil", clock };
+  const options = {
+    documents: createDocumentFiles(folder.join("pairing")),
+    channel: "telegram",
+    accountId: "../evil",
+    clock,
+  };
   const path = folder.join("pairing", "telegram...%2Fevil.json");
   return { ...folder, clock, path, store: createPairingStore(options) };
 }

@@ -169,6 +169,15 @@ export const COMMANDS: readonly Command[] = [
     options: { ...JSON_OUTPUT, dryRun: flag("only show what would be taken") },
     run: async ([dir], options) => await (await import("./commands/import.ts")).importFromOpenClaw(dir, options),
   }),
+  changes("migrate <direction>", {
+    summary: "copy all sessions to PostgreSQL (sqlite-to-postgres) or back (postgres-to-sqlite)",
+    options: {
+      ...JSON_OUTPUT,
+      url: text("url", "the database (default: store.url)"),
+      dryRun: flag("only show what would be copied"),
+    },
+    run: async ([direction = ""], options) => await (await import("./commands/migrate.ts")).migrate(direction, options),
+  }),
   reads("doctor", {
     summary: "look for damage: permissions, torn files, orphans, stale leases and locks",
     options: {

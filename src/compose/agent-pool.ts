@@ -311,7 +311,8 @@ function createMemorySearcher(agent: AgentHandle, openIndex: () => Promise<Searc
       openIndex(),
       agent.store.windows(sessionKey),
     ]);
-    const { agentId, workspace, sessionsFolder, archiveFolder } = agent;
+    const { agentId, workspace } = agent;
+    const { sessions: sessionsFolder, archive: archiveFolder } = await agent.store.transcripts.bringHere();
     // The agent has the current window before it.
     const windows = all.filter(({ closedAt }) => closedAt !== undefined).map(({ sessionId }) => sessionId);
     return await turns.run("refresh", async () => {

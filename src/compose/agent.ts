@@ -3,17 +3,22 @@
  * code gets them as arguments. Implementations are loaded when they are used, so that commands start fast.
  */
 import { existsSync } from "node:fs";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, dirname, extname, relative } from "node:path";
+import { lazy } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
-import { type Logger, createLogger } from "../base/log.ts";
+import { type Logger, createLogger, silentLogger } from "../base/log.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { ARCHIVE_FOLDER_NAME, OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
+import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
-import type { KeptHandoff, Store } from "../store/store.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
+import type { Documents } from "../store/documents.ts";
+import type { PostgresNode } from "../store/postgres/node.ts";
+import type { KeptHandoff, Store, StoreKind } from "../store/store.ts";
+import type { TranscriptFolders } from "../store/transcripts.ts";
 
 export interface OpenAgentOptions {
   home: string;
@@ -35,29 +40,25 @@ export async function openAgent(options: OpenAgentOptions): Promise<AgentHandle>
   const { config, home } = options;
   const agentId = normalizeAgentId(options.agentId ?? config.defaultAgent);
   const layout = agentLayout(home, agentId);
-  const sessionsFolder = options.storePath === undefined ? layout.sessionsFolder : dirname(options.storePath);
   const parts = {
     clock: options.clock ?? systemClock,
     ids: options.ids ?? randomIds,
     logger: options.logger ?? createLogger({ level: config.log.level }),
   };
-  const archiveFolder = join(sessionsFolder, ARCHIVE_FOLDER_NAME);
   const store = await openStore(options, agentId, parts);
-  if (options.storePath !== undefined) await sweepElsewhere([sessionsFolder, archiveFolder], parts.logger);
+  if (options.storePath !== undefined) await sweepElsewhere(store, parts.logger);
   return {
     agentId,
     mainKey: config.session.mainKey,
     store,
-    sessionsFolder,
-    archiveFolder,
     workspace: config.agents[agentId]?.workspace ?? layout.workspace,
-    durability: config.transcript.durability,
     ...parts,
   };
 }
 
 /** Removes temporary files of killed processes beside a store outside the home. A gateway sweeps only its home. */
-async function sweepElsewhere(folders: readonly string[], logger: Logger): Promise<void> {
+async function sweepElsewhere({ transcripts }: Store, logger: Logger): Promise<void> {
+  const folders = Object.values(transcripts.folders ?? {});
   try {
     for (const folder of folders) await sweepFolder(folder);
   } catch (error) {
@@ -67,11 +68,35 @@ async function sweepElsewhere(folders: readonly string[], logger: Logger): Promi
 
 type OwnStore = Pick<OpenAgentOptions, "home" | "config">;
 
+/** Documents that all gateways of the home share. `folder` is inside the home. */
+export async function openDocuments(
+  { home, config, clock = systemClock }: OwnStore & { clock?: Clock | undefined },
+  folder: string,
+): Promise<Documents> {
+  if (config.store.kind !== "postgres") return createDocumentFiles(folder, clock);
+  const { createPostgresDocuments } = await import("../store/postgres/documents.ts");
+  const node = async (): Promise<PostgresNode> => await openPostgresNode(config);
+  return createPostgresDocuments({ node: lazy(node).get, agentId: "", folder: relative(home, folder), clock });
+}
+
+/** The folders with an agent's transcripts. Opens the store only if they are not files of this machine. */
+export async function bringTranscripts(options: OwnStore, agentId: string): Promise<TranscriptFolders> {
+  const { sessionsFolder, archiveFolder } = agentLayout(options.home, agentId);
+  if (options.config.store.kind !== "postgres") return { sessions: sessionsFolder, archive: archiveFolder };
+  const { store } = await openAgent({ ...options, agentId });
+  try {
+    return await store.transcripts.bringHere();
+  } finally {
+    await store.close();
+  }
+}
+
 /** For a store that cannot be opened. Opens and changes nothing yet. */
 export async function openStoreRepair(options: OwnStore & { agentId: string; clock?: Clock | undefined }) {
   const { config, home, agentId, clock = systemClock } = options;
   const layout = agentLayout(home, agentId);
   const { kind, path } = chooseStore(options, layout);
+  if (kind === "postgres") throw notRepairable();
   if (kind === "json") {
     const { createJsonRepair } = await import("../store/json/json-repair.ts");
     return createJsonRepair({ path, owner: { agentId, mainKey: config.session.mainKey }, clock });
@@ -89,6 +114,13 @@ export async function readHandoffs(
   options: OwnStore & { agentId: string; prefix: string; limit: number; busyMs: number },
 ): Promise<KeptHandoff[]> {
   const { kind, path } = chooseStore(options, agentLayout(options.home, options.agentId));
+  if (kind === "postgres") {
+    const [{ readPostgresHandoffs }, node] = await Promise.all([
+      import("../store/postgres/read-only.ts"),
+      openPostgresNode(options.config),
+    ]);
+    return await readPostgresHandoffs(node, options);
+  }
   if (!(await fileExists(path))) return [];
   if (kind === "json") {
     const { readJsonHandoffs } = await import("../store/json/read-only.ts");
@@ -114,12 +146,16 @@ export async function readConversations(options: OwnStore & { openClawHome: stri
   const ofAgent = async (agentId: string): Promise<Map<string, string>> => {
     const layout = agentLayout(home, agentId);
     const { kind, path } = chooseStore({ config }, layout);
-    const { records } = await readManifests(layout);
+    const { records } = await readManifests(createDocumentFiles(layout.archiveFolder));
     const archived = records.flatMap(({ key, entry, windows }) =>
       [entry, ...windows.map(({ state }) => state ?? {})].flatMap((state) =>
         programSessions(state).map((id): [string, string] => [id, key]),
       ),
     );
+    if (kind === "postgres") {
+      const { readPostgresProgramSessions } = await import("../store/postgres/read-only.ts");
+      return new Map([...archived, ...(await readPostgresProgramSessions(await openPostgresNode(config), agentId))]);
+    }
     const read = kind === "json" ? readJsonProgramSessions : readProgramSessions;
     return new Map([...archived, ...((await fileExists(path)) ? await read(path) : [])]);
   };
@@ -138,39 +174,63 @@ async function openStore(
 ): Promise<Store> {
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
-  if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
-  if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);
+  const isOwn = options.storePath === undefined;
   const common = {
-    path,
     agentId,
     mainKey: options.config.session.mainKey,
     historyLimit: options.config.groups.historyLimit,
-    pendingFile: options.storePath === undefined ? layout.pending : undefined,
+    durability: options.config.transcript.durability,
+    pendingFile: isOwn ? layout.pending : undefined,
+    transcriptsFolder: isOwn ? layout.sessionsFolder : undefined,
     ...parts,
   };
+  if (kind === "postgres") {
+    const { createPostgresStore } = await import("../store/postgres/postgres-store.ts");
+    const node = await openPostgresNode(options.config, parts.logger);
+    return await createPostgresStore({ ...common, node, copiesFolder: layout.copiesFolder });
+  }
+  if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
+  if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);
 
   if (kind === "json") {
     const { createJsonStore } = await import("../store/json/json-store.ts");
     await ensurePrivateFolder(dirname(path));
-    return await createJsonStore(common);
+    return await createJsonStore({ ...common, path });
   }
   const { createSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
-  const isOwn = options.storePath === undefined;
-  return await createSqliteStore({
-    ...common,
-    execution: options.execution,
-    sessionsFolder: isOwn ? layout.sessionsFolder : undefined,
-    viewPath: isOwn && options.config.store.view ? layout.sessionsFile : undefined,
-  });
+  const viewPath = isOwn && options.config.store.view ? layout.sessionsFile : undefined;
+  return await createSqliteStore({ ...common, path, execution: options.execution, viewPath });
 }
 
 function chooseStore(
   { storePath, config }: Pick<OpenAgentOptions, "storePath" | "config">,
   layout: ReturnType<typeof agentLayout>,
-): { kind: "sqlite" | "json"; path: string } {
+): { kind: StoreKind; path: string } {
   if (storePath !== undefined) return { kind: extname(storePath) === ".sqlite" ? "sqlite" : "json", path: storePath };
   const kind = config.store.kind;
   return { kind, path: kind === "json" ? layout.sessionsFile : layout.database };
+}
+
+/** All agents of a process share the connections to one database. */
+const postgresNodes = lazy(async () => (await import("../store/postgres/node.ts")).createNodePool());
+
+/** Close it after use; the last user closes the connections. */
+async function openPostgresNode({ store }: HoldfastConfig, logger = silentLogger): Promise<PostgresNode> {
+  const { url, directUrl, passwordFile, poolSize } = store;
+  if (url === undefined) throw noStoreUrl();
+  return await (await postgresNodes.get()).open({ url, directUrl, passwordFile, poolSize }, logger);
+}
+
+function noStoreUrl(): HoldfastError {
+  return new HoldfastError("usage", "store-url-missing", "The store is postgres, but store.url is not set", {
+    hint: "Run `holdfast config set store.url postgres://user@host:5432/database`.",
+  });
+}
+
+function notRepairable(): HoldfastError {
+  const message = "The store is a PostgreSQL database, which Holdfast does not repair";
+  const hint = "Use the tools of PostgreSQL, or restore a backup. Nothing was changed.";
+  return new HoldfastError("unsupported", "store-not-local", message, { hint });
 }
 
 /** Opening it would change the files beside it. */

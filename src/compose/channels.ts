@@ -17,6 +17,7 @@ import {
 } from "../config/config.ts";
 import { type Environment, channelLayout, channelsFolder } from "../config/layout.ts";
 import type { ChannelAccount, ChannelPool } from "../turn/pipeline.ts";
+import { openDocuments } from "./agent.ts";
 import type { MakeSocket } from "../channels/whatsapp/connection.ts";
 
 export interface OpenChannelsOptions {
@@ -189,7 +190,7 @@ async function openDiscord(accountId: string, options: OpenChannelsOptions): Pro
   return createDiscordChannel({
     ...(await commonOptions("discord", accountId, settings, options)),
     token,
-    cursorFile: channelLayout(options.home, "discord", accountId).cursorFile,
+    documents: await openDocuments(options, channelLayout(options.home, "discord", accountId).root),
     api: settings.apiRoot === undefined ? undefined : { rest: settings.apiRoot },
   });
 }
@@ -199,7 +200,7 @@ async function openWhatsApp(accountId: string, options: OpenChannelsOptions): Pr
   const { createWhatsAppChannel } = await import("../channels/whatsapp/channel.ts");
   return createWhatsAppChannel({
     ...(await commonOptions("whatsapp", accountId, settings, options)),
-    authFolder: channelLayout(options.home, "whatsapp", accountId).authFolder,
+    keys: await openDocuments(options, channelLayout(options.home, "whatsapp", accountId).authFolder),
     makeSocket: options.makeWhatsAppSocket as MakeSocket | undefined,
   });
 }
@@ -208,10 +209,16 @@ async function commonOptions(
   channel: ChannelName,
   accountId: string,
   settings: ChannelAccountConfig,
-  { home, clock, logger }: OpenChannelsOptions,
+  options: OpenChannelsOptions,
 ): Promise<AccountOptions> {
+  const { home, clock, logger } = options;
   const { createPairingStore } = await import("../channels/access.ts");
-  const store = createPairingStore({ folder: channelsFolder(home), channel, accountId, clock });
+  const store = createPairingStore({
+    documents: await openDocuments(options, channelsFolder(home)),
+    channel,
+    accountId,
+    clock,
+  });
   return {
     accountId,
     clock,

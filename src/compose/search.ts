@@ -9,8 +9,8 @@ import { type Environment, agentLayout, claudeLayout, resolveOpenClawHome, searc
 import { type PersonQuery, type PersonResult, searchForPerson } from "../memory/person-search.ts";
 import type { RefreshOptions, RefreshReport } from "../memory/refresh.ts";
 import { type SearchIndex, createSearchIndex } from "../memory/search-index.ts";
-import type { SearchSources } from "../memory/sources.ts";
-import { listAgentIds } from "./agent.ts";
+import type { AgentSources, SearchSources } from "../memory/sources.ts";
+import { bringTranscripts, listAgentIds } from "./agent.ts";
 
 export interface OpenSearchOptions {
   home: string;
@@ -68,11 +68,14 @@ async function allSources({
     readArchive(home),
   ]);
   const agents = [...new Set([config.defaultAgent, ...Object.keys(config.agents), ...agentIds])];
+  const ofAgent = async (agentId: string): Promise<AgentSources> => {
+    const { workspace } = agentLayout(home, agentId);
+    const { sessions, archive: archived } = await bringTranscripts({ home, config }, agentId);
+    const own = config.agents[agentId]?.workspace ?? workspace;
+    return { agentId, sessionsFolder: sessions, archiveFolder: archived, workspace: own };
+  };
   return {
-    agents: agents.map((agentId) => {
-      const { sessionsFolder, archiveFolder, workspace } = agentLayout(home, agentId);
-      return { agentId, sessionsFolder, archiveFolder, workspace: config.agents[agentId]?.workspace ?? workspace };
-    }),
+    agents: await Promise.all(agents.map(ofAgent)),
     native: {
       claudeHome: resolveClaudeHome(env),
       owners: new Map(registries.sessions.map(({ sessionId, agentId }) => [sessionId, agentId])),

@@ -33,6 +33,8 @@ export function agentLayout(home: string, agentId: string) {
     sessionsFile: join(sessionsFolder, "sessions.json"),
     /** Archived transcripts and entries, with everything needed to restore them. */
     archiveFolder: join(sessionsFolder, ARCHIVE_FOLDER_NAME),
+    /** Copies of transcripts that are in a database. Can be rebuilt. */
+    copiesFolder: join(cacheFolder(home), "transcripts", agentId),
     workspace: join(root, "workspace"),
     /** The native sessions that this agent spawned, in OpenClaw's format. */
     claudeRegistry: join(root, CLAUDE_REGISTRY_NAME),
@@ -127,7 +129,6 @@ export function channelLayout(home: string, channel: string, accountId: string) 
   const root = join(channelsFolder(home), channel, accountId);
   return {
     root,
-    cursorFile: join(root, "cursors.json"),
     authFolder: join(root, "auth"),
     mediaFolder: join(root, "media"),
   };

@@ -68,7 +68,7 @@ describe("loadConfig", () => {
         'config.json: unknown key "zzzzzz"',
         'config.json: invalid value for "session.reset.atHour": expected at most 23, found 24',
         'config.json: invalid value for "session.reset.idleMinutes": expected a whole number, found 1.5',
-        'config.json: invalid value for "store.kind": expected one of "sqlite", "json", found "sqlitee" (did you mean "sqlite"?)',
+        'config.json: invalid value for "store.kind": expected one of "sqlite", "json", "postgres", found "sqlitee" (did you mean "sqlite"?)',
         'config.json: invalid name "agents["Bad Id"]": an agent id consists of a-z, 0-9, _ and -, starts with a letter or digit, and has at most 64 characters',
         'config.json: invalid name "models.gpt": use the form provider/model',
         'config.json: invalid value for "log": expected an object, found text',

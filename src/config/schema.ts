@@ -128,8 +128,24 @@ export const userFileSchema = z
       "Agents by id.",
     ),
     store: section("Storage of entries, leases, inbox and outbox.", {
-      kind: field(z.enum(["sqlite", "json"]), "json uses an OpenClaw sessions.json in place."),
+      kind: field(
+        z.enum(["sqlite", "json", "postgres"]),
+        "json uses an OpenClaw sessions.json in place; postgres shares one database between several machines.",
+      ),
       view: field(z.boolean(), "Keep sessions.json up to date for other tools (store sqlite)."),
+      url: field(
+        z.string().regex(/^postgres(?:ql)?:\/\//, "use the form postgres://user@host:5432/database"),
+        "Store postgres: the database. TLS as in ?sslmode=verify-full&sslrootcert=/path. A transaction pooler is fine.",
+      ),
+      directUrl: field(
+        z.string().regex(/^postgres(?:ql)?:\/\//, "use the form postgres://user@host:5432/database"),
+        "Store postgres: the same database without a pooler, for one connection per process. Default: url.",
+      ),
+      passwordFile: field(text, "Store postgres: a file that contains only the password. Default: as in url."),
+      poolSize: field(
+        z.int().min(1).max(9),
+        "Store postgres: connections of one process, besides the direct one. Default: 8.",
+      ),
     }),
     transcript: section("The append-only logs of conversations.", {
       durability: field(

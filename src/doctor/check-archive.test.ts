@@ -7,6 +7,7 @@ import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
 import { archiveSession, archiveWindow, restoreSession } from "../session/archive.ts";
+import { foldersOf } from "../../test/support/stores.ts";
 
 describe.each(STORE_KINDS)("the archive on %s", (kind) => {
   it("sets an unreadable manifest aside and restores its conversations", async () => {
@@ -37,7 +38,7 @@ describe.each(STORE_KINDS)("the archive on %s", (kind) => {
     await using home = await soundHome(kind);
     const { id, content } = await home.use(async (agent) => {
       const record = await archiveSession(agent, KEY);
-      const path = join(agent.archiveFolder, `${record.id}.json`);
+      const path = join(foldersOf(agent).archive, `${record.id}.json`);
       const text = await readFile(path);
       await restoreSession(agent, record.id);
       await agent.store.removeWindow(KEY, home.sessionIds[0] ?? "");

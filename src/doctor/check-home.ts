@@ -7,6 +7,7 @@ import { HoldfastError, errorMessage, messageWithHint } from "../base/errors.ts"
 import { PRIVATE_FILE, PRIVATE_FOLDER, fileSize, leftBy, statIfPresent } from "../base/files.ts";
 import { lockState, withFileLock } from "../base/lock-file.ts";
 import { createPairingStore } from "../channels/access.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
 import { channelsFolder, configFile, gatewayLayout } from "../config/layout.ts";
 import type { Diagnosis } from "./finding.ts";
 import { listFiles, listFolder } from "./session-files.ts";
@@ -128,15 +129,15 @@ const PAIRING_FILE = /^([^.]+)\.(.+)\.json$/;
 
 /** The lists of approved people must be readable, or those people are shut out. */
 export async function* checkPairing(home: string, clock: Clock): AsyncGenerator<Diagnosis> {
-  const folder = channelsFolder(home);
-  for (const name of await listFiles(folder)) {
+  const documents = createDocumentFiles(channelsFolder(home), clock);
+  for (const name of await documents.names()) {
     const [, channel, accountId] = PAIRING_FILE.exec(name) ?? [];
     if (channel === undefined || accountId === undefined) continue;
     try {
-      await createPairingStore({ folder, channel: decode(channel), accountId: decode(accountId), clock }).approved();
+      await createPairingStore({ documents, channel: decode(channel), accountId: decode(accountId), clock }).approved();
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
-      yield { severity: "error", message: messageWithHint(error), path: join(folder, name) };
+      yield { severity: "error", message: messageWithHint(error), path: documents.locationOf(name) };
     }
   }
 }

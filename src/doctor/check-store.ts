@@ -14,12 +14,13 @@ import {
   readSessionsFile,
   summarizeTranscript,
   windowFile,
-  listTranscripts,
   entryFile,
 } from "./session-files.ts";
 import { entryForNewWindow } from "../session/entry.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
+import { listTranscriptFiles } from "../transcript/paths.ts";
 
 /** A damaged or lost store is rebuilt from `sessions.json` and the transcripts. */
 export async function* checkStore(scope: AgentScope): AsyncGenerator<Diagnosis> {
@@ -38,11 +39,11 @@ function withHint(message: string, hint: string | undefined): string {
 
 async function recover({ layout, repair, agentId, mainKey }: AgentScope): Promise<SalvagedSession[]> {
   const owner = { agentId, mainKey };
-  const { records } = await readManifests(layout);
+  const { records } = await readManifests(createDocumentFiles(layout.archiveFolder));
   const ofArchivedSessions = new Set(records.flatMap(({ windows }) => windows.map(windowFile)));
   // Transcripts of archived sessions are not recovered, wherever an interrupted move has left them.
   const summarize = async (folder: string): Promise<TranscriptSummary[]> => {
-    const names = (await listTranscripts(folder)).filter((name) => !ofArchivedSessions.has(name));
+    const names = (await listTranscriptFiles(folder)).filter((name) => !ofArchivedSessions.has(name));
     return await inParallel(names, async (name) => await summarizeTranscript(join(folder, name)));
   };
   return recoverSessions({

@@ -13,13 +13,13 @@ import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { createMissingTranscript } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
+import type { OpenTranscriptOptions, TranscriptFolder } from "../store/transcripts.ts";
 import { findDamage } from "../transcript/damage.ts";
 import { TRANSCRIPT_VERSION } from "../transcript/entries.ts";
-import { type TranscriptLogOptions, openTranscriptLog } from "../transcript/log.ts";
 import { type TranscriptTail, readTail, readTranscript } from "../transcript/reader.ts";
 import type { Diagnosis } from "./finding.ts";
 import { inParallel } from "../base/async.ts";
-import { allWindows, windowFile, listFiles, listFolder, listTranscripts } from "./session-files.ts";
+import { allWindows, windowFile, listFiles, listFolder } from "./session-files.ts";
 
 export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: boolean }): AsyncGenerator<Diagnosis> {
   const known = await knownTranscripts(agent);
@@ -30,16 +30,19 @@ export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: bo
       yield lostContent(agent, transcript, reason);
   }
   const reported = new Set(lost.map(({ transcript }) => transcript.path));
-  const names = await listTranscripts(agent.sessionsFolder);
-  const looked = await inParallel(names, async (name) => await lookAtEnds(join(agent.sessionsFolder, name)));
+  const { transcripts } = agent.store;
+  const names = await transcripts.list("sessions");
+  const looked = await inParallel(names, async (name) => await lookAtEnds(await transcripts.locate(name)));
   for (const { path, damage } of looked) {
     const key = keys.get(path);
     const isNews = damage !== undefined && !reported.has(path) && !(await isBeingWritten(agent, key));
     if (isNews) yield damaged(agent, path, key, damage);
     if (deep) yield* badLines(path, key);
   }
-  for (const folder of [agent.sessionsFolder, agent.archiveFolder]) yield* setAsideFiles(folder, keys);
-  if (deep) yield* keptFiles(agent.sessionsFolder);
+  const { folders } = transcripts;
+  if (folders === undefined) return;
+  for (const folder of [folders.sessions, folders.archive]) yield* setAsideFiles(folder, keys);
+  if (deep) yield* keptFiles(folders.sessions);
 }
 
 async function findLost(known: readonly KnownTranscript[]) {
@@ -131,7 +134,8 @@ async function isBeingWritten(agent: AgentHandle, key: string | undefined): Prom
 function damaged(agent: AgentHandle, path: string, key: string | undefined, { message, fix }: Damage): Diagnosis {
   const diagnosis = { severity: "error", message, path, key } as const;
   if (fix === undefined) return diagnosis;
-  const repair = async (held?: HeldLease): Promise<void> => await repairByOpening(agent, { path }, held);
+  const repair = async (held?: HeldLease): Promise<void> =>
+    await repairByOpening(agent, basename(path), { held, onProblem: () => undefined });
   return {
     ...diagnosis,
     fix,
@@ -140,10 +144,8 @@ function damaged(agent: AgentHandle, path: string, key: string | undefined, { me
 }
 
 /** Opening the log repairs it, as the next turn would. */
-async function repairByOpening(agent: AgentHandle, log: TranscriptLogOptions, held?: HeldLease): Promise<void> {
-  const { clock, durability } = agent;
-  const lease = held && { fence: () => held.fence(), epoch: held.lease.epoch };
-  await (await openTranscriptLog({ clock, durability, ...log, ...lease })).close();
+async function repairByOpening({ store }: AgentHandle, name: string, options: OpenTranscriptOptions): Promise<void> {
+  await (await store.transcripts.open(name, options)).close();
 }
 
 /** Bad lines that are listed per file; the rest are counted. */
@@ -173,6 +175,8 @@ async function* keptFiles(folder: string): AsyncGenerator<Diagnosis> {
 interface KnownTranscript extends TranscriptPlace {
   key: string;
   sessionId: string;
+  name: string;
+  folder: TranscriptFolder;
   /** The session is in the archive, so it has no writer. */
   isArchived: boolean;
 }
@@ -180,7 +184,7 @@ interface KnownTranscript extends TranscriptPlace {
 async function knownTranscripts(agent: AgentHandle): Promise<KnownTranscript[]> {
   const { sessions } = await agent.store.list({ fields: ["sessionFile", "systemSent", "transcriptEnd"] });
   const entries = new Map(sessions.map(({ key, entry }) => [key, entry]));
-  const { records } = await readManifests(agent);
+  const { records } = await readManifests(agent.store.transcripts.manifests);
   const windows = [
     ...(await allWindows(agent)).map((window) => ({ window, entry: entries.get(window.key), isArchived: false })),
     ...records.flatMap(({ windows: archived, entry }) =>
@@ -201,22 +205,22 @@ async function locate(
   const name = windowFile(window);
   if (name === undefined) return [];
   const { key, sessionId } = window;
-  const folders = [agent.sessionsFolder, agent.archiveFolder];
-  const inOrder = isArchived || window.archive !== undefined ? folders.toReversed() : folders;
-  const paths = inOrder.map((folder) => join(folder, name));
-  const path = (await fileExists(paths[0] ?? "")) || !(await fileExists(paths[1] ?? "")) ? paths[0] : paths[1];
-  return path === undefined ? [] : [{ key, sessionId, path, expected: expectedOfWindow(window, entry), isArchived }];
+  const locateIn = async (folder: TranscriptFolder) => {
+    return { folder, path: await agent.store.transcripts.locate(name, folder) };
+  };
+  const places = [await locateIn("sessions"), await locateIn("archive")] as const;
+  const [first, second] = isArchived || window.archive !== undefined ? ([places[1], places[0]] as const) : places;
+  const place = (await fileExists(first.path)) || !(await fileExists(second.path)) ? first : second;
+  return [{ key, sessionId, name, ...place, expected: expectedOfWindow(window, entry), isArchived }];
 }
 
 /** Repairs as the next turn would: sets the damaged file aside and keeps the readable part with a notice. */
 async function rebuild(agent: AgentHandle, transcript: KnownTranscript): Promise<void> {
-  const { path, key, expected, isArchived } = transcript;
-  const onProblem = (problem: object): void =>
-    agent.logger.warn("transcript problem", { file: basename(path), ...problem });
+  const { path, name, folder, key, expected, isArchived } = transcript;
   const repair = async (held?: HeldLease): Promise<void> => {
     const kind = (await findDamage(path, expected))?.kind;
     if (kind === "missing" || kind === "not-a-file") await createMissingTranscript(agent, transcript, expected);
-    else await repairByOpening(agent, { path, expected, onProblem }, held);
+    else await repairByOpening(agent, name, { folder, expected, held });
   };
   await (isArchived ? repair() : withSessionLease(agent, key, {}, repair));
 }

@@ -9,6 +9,7 @@ import { HEADER, messageLine, writeLines } from "../../test/support/transcripts.
 import { fileExists } from "../base/files.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import { runDoctor } from "./run-doctor.ts";
+import { foldersOf } from "../../test/support/stores.ts";
 
 describe.each(STORE_KINDS)("windows on %s", (kind) => {
   it("archives a transcript that a crash left between the two phases of a reset", async () => {
@@ -19,7 +20,7 @@ describe.each(STORE_KINDS)("windows on %s", (kind) => {
       // As if the key had never moved.
       await agent.store.update(
         KEY,
-        (entry) => entry && withSession(entry, window?.sessionId ?? "", agent.sessionsFolder),
+        (entry) => entry && withSession(entry, window?.sessionId ?? "", foldersOf(agent).sessions),
       );
       await agent.store.removeWindow(KEY, sessionId);
       return `${sessionId}.jsonl`;
@@ -98,7 +99,7 @@ describe.each(STORE_KINDS)("windows on %s", (kind) => {
     await home.use(async (agent) => {
       const entry = await agent.store.get(KEY);
       if (entry === undefined) throw new Error("no entry");
-      const path = transcriptPath(agent, entry);
+      const path = await transcriptPath(agent, entry);
       const elsewhere = { ...entry, sessionFile: `/another/machine/${basename(path)}` };
       await agent.store.update(KEY, () => elsewhere);
     });

@@ -2,25 +2,18 @@
  * Checks of windows, transcripts and the archive: in the wrong folder, without a session, without a window, or moved
  * half way. The order of steps in `archiveSession` and `restoreSession` decides what each half-done state means.
  */
-import { join } from "node:path";
 import { inParallel } from "../base/async.ts";
-import { fileExists, setAside, statIfPresent } from "../base/files.ts";
+import { fileExists, statIfPresent } from "../base/files.ts";
 import { type AgentHandle, expectedOfWindow } from "../session/agent-handle.ts";
-import { moveTranscript, readManifests, type ArchiveRecord } from "../session/archive.ts";
+import { type ArchiveRecord, manifestName, moveTranscript, readManifests } from "../session/archive.ts";
 import { entryForNewWindow } from "../session/entry.ts";
 import { withSessionLease } from "../session/lease.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
+import type { Documents } from "../store/documents.ts";
 import type { Diagnosis } from "./finding.ts";
 import { markedKey, recoveredKey } from "./check-store.ts";
-import {
-  type TranscriptSummary,
-  allWindows,
-  entryFile,
-  listTranscripts,
-  summarizeTranscript,
-  windowFile,
-} from "./session-files.ts";
+import { type TranscriptSummary, allWindows, entryFile, summarizeTranscript, windowFile } from "./session-files.ts";
 
 export async function* checkWindows(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const { sessions } = await agent.store.list({ fields: ["sessionFile", "systemSent", "transcriptEnd"] });
@@ -28,23 +21,24 @@ export async function* checkWindows(agent: AgentHandle): AsyncGenerator<Diagnosi
   const windows = await allWindows(agent);
   const lost = windows.filter(({ key }) => !entries.has(key));
   yield* windowsWithoutSession(agent, lost);
-  const files = new Set(await listTranscripts(agent.sessionsFolder));
-  const archived = new Set(await listTranscripts(agent.archiveFolder));
+  const { transcripts } = agent.store;
+  const files = new Set(await transcripts.list("sessions"));
+  const archived = new Set(await transcripts.list("archive"));
   for (const window of windows) {
     const { key, sessionId } = window;
     const file = windowFile(window);
     if (file === undefined) {
       if (!expectedOfWindow(window, entries.get(key)).written) continue;
       const message = `The id of window ${sessionId} cannot be used as a file name`;
-      yield { severity: "error", message, key, path: agent.sessionsFolder };
+      yield { severity: "error", message, key, path: transcripts.folders?.sessions };
     } else if (!files.has(file) && archived.has(file) && window.archive === undefined) {
       yield {
         severity: "error",
         message: `The transcript of window ${sessionId} is in the archive, but the window is in use`,
         key,
-        path: join(agent.archiveFolder, file),
+        path: await transcripts.locate(file, "archive"),
         fix: "bring it back into use",
-        repair: async () => await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder),
+        repair: async () => await moveTranscript(agent, window, "sessions"),
       };
     }
   }
@@ -52,7 +46,7 @@ export async function* checkWindows(agent: AgentHandle): AsyncGenerator<Diagnosi
 
 /** Caused by a crash while a session was deleted, or by another tool that removed the entry. */
 async function* windowsWithoutSession(agent: AgentHandle, windows: readonly Window[]): AsyncGenerator<Diagnosis> {
-  const { records } = windows.length === 0 ? { records: [] } : await readManifests(agent);
+  const { records } = windows.length === 0 ? { records: [] } : await readManifests(agent.store.transcripts.manifests);
   const archived = new Set(records.flatMap((record) => record.windows.map(({ sessionId }) => sessionId)));
   for (const [key, ofKey] of Map.groupBy(windows, (window) => window.key)) {
     const isArchived = ofKey.every(({ sessionId }) => archived.has(sessionId));
@@ -72,7 +66,7 @@ async function* windowsWithoutSession(agent: AgentHandle, windows: readonly Wind
 async function restoreSession(agent: AgentHandle, key: string, windows: readonly Window[]): Promise<void> {
   const places = await inParallel(windows, async (window) => {
     const file = windowFile(window);
-    const path = file === undefined ? undefined : join(agent.sessionsFolder, file);
+    const path = file === undefined ? undefined : await agent.store.transcripts.locate(file);
     return path !== undefined && (await fileExists(path)) ? [{ window, path }] : [];
   });
   const newest = places.flat().toSorted((a, b) => b.window.openedAt - a.window.openedAt)[0];
@@ -97,16 +91,17 @@ async function createEntry(
  */
 export async function* checkOrphans(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const named = await namedFiles(agent);
-  const names = (await listTranscripts(agent.sessionsFolder)).filter((name) => !named.has(name));
-  const orphans = await inParallel(names, async (name) => await summarizeSettled(join(agent.sessionsFolder, name)));
+  const { transcripts } = agent.store;
+  const names = (await transcripts.list("sessions")).filter((name) => !named.has(name));
+  const orphans = await inParallel(names, async (name) => await summarizeSettled(await transcripts.locate(name)));
   // Newest first: of several orphans of one lost session, the newest becomes the current window.
   for (const orphan of orphans.flat().toSorted((a, b) => b.openedAt - a.openedAt)) {
-    const path = join(agent.sessionsFolder, orphan.name);
+    const path = await transcripts.locate(orphan.name);
     const marked = markedKey(orphan, agent);
     if (!orphan.hasMessages) {
       const message = "A transcript without messages that no window names: opening it was interrupted";
       const task = async (): Promise<void> =>
-        await moveTranscript(closedWindow(marked ?? "", orphan), agent.sessionsFolder, agent.archiveFolder);
+        await moveTranscript(agent, closedWindow(marked ?? "", orphan), "archive");
       const repair = async (): Promise<void> => await whileStillOrphan(agent, marked, orphan, task);
       yield { severity: "info", message, path, fix: "move it to the archive", repair };
       continue;
@@ -147,7 +142,7 @@ async function whileStillOrphan(
   task: () => Promise<void>,
 ): Promise<void> {
   const checked = async (): Promise<void> => {
-    const exists = await fileExists(join(agent.sessionsFolder, name));
+    const exists = await fileExists(await agent.store.transcripts.locate(name));
     if (exists && !(await namedFiles(agent)).has(name)) await task();
   };
   if (key === undefined) await checked();
@@ -157,7 +152,8 @@ async function whileStillOrphan(
 async function adopt(agent: AgentHandle, key: string, orphan: TranscriptSummary): Promise<void> {
   const { name, sessionId, lastAt } = orphan;
   if ((await agent.store.get(key)) !== undefined) return await agent.store.putWindow(closedWindow(key, orphan));
-  await createEntry(agent, key, { sessionId, sessionFile: join(agent.sessionsFolder, name), now: lastAt });
+  const sessionFile = await agent.store.transcripts.locate(name);
+  await createEntry(agent, key, { sessionId, sessionFile, now: lastAt });
 }
 
 function closedWindow(key: string, { name, sessionId, mark, openedAt, lastAt }: TranscriptSummary): Window {
@@ -165,8 +161,9 @@ function closedWindow(key: string, { name, sessionId, mark, openedAt, lastAt }: 
 }
 
 export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosis> {
-  const { records, unreadable } = await readManifests(agent);
-  for (const name of unreadable) yield unreadableManifest(agent, name);
+  const { manifests } = agent.store.transcripts;
+  const { records, unreadable } = await readManifests(manifests);
+  for (const name of unreadable) yield unreadableManifest(manifests, name);
   const inUse = new Set((await allWindows(agent)).map(windowFile));
   for (const record of records) {
     const entry = await agent.store.get(record.key);
@@ -180,33 +177,33 @@ export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosi
   yield* looseTranscripts(agent);
 }
 
-function unreadableManifest({ archiveFolder, clock }: AgentHandle, name: string): Diagnosis {
-  const path = join(archiveFolder, name);
+function unreadableManifest(manifests: Documents, name: string): Diagnosis {
   return {
     severity: "error",
     message: "The manifest of an archived session cannot be read",
-    path,
+    path: manifests.locationOf(name),
     fix: "set it aside and bring its transcripts back into use",
-    repair: async () => void (await setAside(path, "corrupt", clock.now())),
+    repair: async () => await manifests.setAside(name, "corrupt"),
   };
 }
 
 /** Archiving did not reach the store, or restoring stopped before its last step: the session is in use. */
 function unfinishedManifest(agent: AgentHandle, record: ArchiveRecord): Diagnosis {
-  const path = join(agent.archiveFolder, `${record.id}.json`);
+  const { manifests } = agent.store.transcripts;
+  const name = manifestName(record);
   return {
     severity: "warning",
     message: "A session in use is also in the archive: archiving or restoring it was interrupted",
     key: record.key,
-    path,
+    path: manifests.locationOf(name),
     fix: "keep the session in use and set the manifest aside",
     repair: async () => {
       const known = new Set((await agent.store.windows(record.key)).map(({ sessionId }) => sessionId));
       for (const window of record.windows) {
         if (!known.has(window.sessionId)) await agent.store.putWindow({ closedAt: record.archivedAt, ...window });
-        if (window.archive === undefined) await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder);
+        if (window.archive === undefined) await moveTranscript(agent, window, "sessions");
       }
-      await setAside(path, "unfinished", agent.clock.now());
+      await manifests.setAside(name, "unfinished");
     },
   };
 }
@@ -215,27 +212,29 @@ function unfinishedManifest(agent: AgentHandle, record: ArchiveRecord): Diagnosi
 async function* unmoved(agent: AgentHandle, windows: readonly Window[], subject: string): AsyncGenerator<Diagnosis> {
   for (const window of windows) {
     const name = windowFile(window);
-    const path = join(agent.sessionsFolder, name ?? "");
-    if (name === undefined || !(await fileExists(path))) continue;
+    if (name === undefined) continue;
+    const path = await agent.store.transcripts.locate(name);
+    if (!(await fileExists(path))) continue;
     yield {
       severity: "warning",
       message: `${subject} was not moved to the archive`,
       key: window.key,
       path,
       fix: "move it to the archive",
-      repair: async () => await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder),
+      repair: async () => await moveTranscript(agent, window, "archive"),
     };
   }
 }
 
 /** After the repair, the orphan check gives the transcript a session. */
 async function* looseTranscripts(agent: AgentHandle): AsyncGenerator<Diagnosis> {
-  const { records } = await readManifests(agent);
+  const { transcripts } = agent.store;
+  const { records } = await readManifests(transcripts.manifests);
   const windows = [...(await allWindows(agent)), ...records.flatMap((record) => record.windows)];
   const named = new Set(windows.map(windowFile));
-  for (const name of await listTranscripts(agent.archiveFolder)) {
-    const path = join(agent.archiveFolder, name);
+  for (const name of await transcripts.list("archive")) {
     if (named.has(name)) continue;
+    const path = await transcripts.locate(name, "archive");
     const { hasMessages, sessionId } = await summarizeTranscript(path);
     if (!hasMessages) continue;
     const window: Window = { key: "", sessionId, openedAt: 0, reason: "restore", transcript: name };
@@ -244,7 +243,7 @@ async function* looseTranscripts(agent: AgentHandle): AsyncGenerator<Diagnosis> 
       message: "An archived transcript that belongs to no archived session",
       path,
       fix: "bring it back into use",
-      repair: async () => await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder),
+      repair: async () => await moveTranscript(agent, window, "sessions"),
     };
   }
 }

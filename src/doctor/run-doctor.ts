@@ -13,7 +13,7 @@ import { checkArchive, checkOrphans, checkWindows } from "./check-windows.ts";
 import { type QueueFacts, checkQueues, checkLeases } from "./check-queues.ts";
 import { checkStore, checkKeys, checkView } from "./check-store.ts";
 import { checkTranscripts } from "./check-transcripts.ts";
-import { listTranscripts } from "./session-files.ts";
+import { listTranscriptFiles } from "../transcript/paths.ts";
 import { type CheckName, type Diagnosis, type Finding, isOpenProblem, type AgentScope } from "./finding.ts";
 import {
   type GatewayFacts,
@@ -104,7 +104,7 @@ async function examineAgent(scope: AgentScope, examination: AgentExamination): P
   await examiner.check("locks", checkLocks(folders));
   await examiner.check("store", checkStore(scope));
   await examiner.check("keys", checkKeys(scope));
-  checked.transcripts += (await listTranscripts(scope.layout.sessionsFolder)).length;
+  checked.transcripts += (await listTranscriptFiles(scope.layout.sessionsFolder)).length;
   await examiner.attempt("store", async () => await examineSessions(scope, examination));
 }
 

@@ -26,10 +26,6 @@ export async function listFiles(folder: string): Promise<string[]> {
   return (await listFolder(folder)).filter((item) => item.isFile()).map(({ name }) => name);
 }
 
-export async function listTranscripts(folder: string): Promise<string[]> {
-  return (await listFiles(folder)).filter((name) => sessionIdOfTranscript(name) !== undefined);
-}
-
 export type SessionsFile =
   | { state: "missing" }
   | { state: "unreadable"; reason: string }

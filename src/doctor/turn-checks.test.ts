@@ -11,6 +11,7 @@ import { channelsFolder, gatewayLayout } from "../config/layout.ts";
 import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";
 import { GIVEN_UP_NOTE } from "../store/queues.ts";
 import { deliveryLeaseKey } from "../store/store-rules.ts";
+import { createDocumentFiles } from "../store/document-files.ts";
 
 const KEY = "agent:main:telegram:dm:7";
 const HOUR = 3_600_000;
@@ -56,7 +57,12 @@ describe("channels", () => {
     await using home = await createDoctorHome("sqlite");
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const folder = channelsFolder(home.home);
-    const store = { folder, channel: "telegram", accountId: "my.bot", clock: createTestClock() };
+    const store = {
+      documents: createDocumentFiles(folder),
+      channel: "telegram",
+      accountId: "my.bot",
+      clock: createTestClock(),
+    };
     await createPairingStore(store).offer({ id: "1" });
     await mkdir(join(folder, "whatsapp/default/auth"), { recursive: true, mode: 0o700 });
     expect((await examine(home)).findings).toEqual([]);

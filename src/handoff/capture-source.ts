@@ -77,7 +77,7 @@ export function createSources(options: SourceOptions): Sources {
       if (entry === undefined || entry.handoff === "off") return undefined;
       const { sessionId } = entry;
       if (target.sessionId !== undefined && target.sessionId !== sessionId) return undefined;
-      const path = transcriptPath(agent, entry);
+      const path = await transcriptPath(agent, entry);
       return await source(entry, { sessionKey, sessionId, path, expected: expectedTranscript(entry) });
     },
     async ofWindow(entry, window) {

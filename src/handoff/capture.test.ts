@@ -135,7 +135,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     const entry = await stage.open();
     await stage.say(WORK);
     await capture(stage, "asked");
-    const path = transcriptPath(stage.agent, entry);
+    const path = await transcriptPath(stage.agent, entry);
     writeFileSync(path, readFileSync(path, "utf8").replaceAll("Redis", "Kafka"));
     expect((await stage.handoff.get(KEY))?.summary.decisions.join()).toContain("use Kafka for the queue");
     expect(stage.log.join("")).toContain("describes another transcript");
@@ -146,7 +146,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     const entry = await stage.open();
     await stage.say(WORK);
     const state = await capture(stage, "asked");
-    appendFileSync(transcriptPath(stage.agent, entry), '{"type":"message","id":"aaaaaaaa","par');
+    appendFileSync(await transcriptPath(stage.agent, entry), '{"type":"message","id":"aaaaaaaa","par');
     expect(await capture(stage, "asked")).toEqual(state);
   });
 

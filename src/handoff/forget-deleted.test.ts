@@ -9,6 +9,7 @@ import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { agentLayout } from "../config/layout.ts";
 import { archiveSession, deleteSession, listArchives, restoreSession } from "../session/archive.ts";
 import type { StoreKind } from "../store/store.ts";
+import { foldersOf } from "../../test/support/stores.ts";
 
 const OTHER = "agent:main:telegram:dm:2";
 const NATIVE = "agent:main:claude-code:0ce85868-7b98-4541-abaf-87da3fa6f579";
@@ -23,7 +24,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
     const { windows } = await deleteSession(stage.agent, KEY);
     expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
     // Deleting one of many sessions does not read the others.
-    await rm(stage.agent.archiveFolder, { recursive: true });
+    await rm(foldersOf(stage.agent).archive, { recursive: true });
     stage.handoff.forgetDeleted(windows);
     await stage.handoff.settled();
     expect(filesNaming(stage, KEY)).toEqual([]);

@@ -17,7 +17,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
     const request = { sessionKey: KEY, entry: await stage.open(), isFirst: true };
     await stage.say(["Good morning."]);
     // Without a transcript, reading it would fail.
-    rmSync(transcriptPath(stage.agent, request.entry));
+    rmSync(await transcriptPath(stage.agent, request.entry));
     expect(handoff.mayOffer(request)).toBe(true);
     expect(await handoff.offer(request)).toBeUndefined();
     expect(calls).toEqual(["handoffs.get"]);

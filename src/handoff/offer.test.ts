@@ -47,7 +47,10 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
     await using stage = await stageWithWork(kind);
     const entry = await stage.next();
     const offer = await stage.offer();
-    await using log = await openTranscriptLog({ path: transcriptPath(stage.agent, entry), clock: stage.agent.clock });
+    await using log = await openTranscriptLog({
+      path: await transcriptPath(stage.agent, entry),
+      clock: stage.agent.clock,
+    });
     const content = [
       { type: "text" as const, text: offer?.text ?? "", handoff: true as const },
       { type: "text" as const, text: "hello" },
@@ -238,7 +241,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
   it("comes from an older window if the last transcript cannot be read", async () => {
     await using stage = await stageWithWork(kind);
     stage.fixture.clock.advance(MINUTE);
-    const lost = transcriptPath(stage.agent, await stage.next());
+    const lost = await transcriptPath(stage.agent, await stage.next());
     stage.fixture.clock.advance(MINUTE);
     await stage.next();
     rmSync(lost);

@@ -138,7 +138,7 @@ async function dueFor(
   kept: SessionState | undefined,
 ): Promise<SessionState | undefined> {
   if ((entry.compactionCount ?? 0) > 0) return await dueAfterCompaction(parts, key, entry);
-  const opening = await readOpening(transcriptPath(parts.agent, entry));
+  const opening = await readOpening(await transcriptPath(parts.agent, entry));
   if (opening === "begun") return undefined;
   // The window's own state came after its hand-off.
   if (opening === "told" && kept?.previousSessionId === entry.sessionId) return undefined;

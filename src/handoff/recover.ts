@@ -44,7 +44,8 @@ async function* uncaptured({ agent, config, claudeHome }: RecoverParts): AsyncGe
   const since = agent.clock.now() - config.expiresHours * 3_600_000;
   const { sessions } = await agent.store.list({ activeSince: since, sort: "updatedAt", limit: MAX_SESSIONS });
   for (const { key, entry } of sessions) {
-    if (entry.handoff === "off" || (await isRead(agent, key, entry.sessionId, transcriptPath(agent, entry)))) continue;
+    if (entry.handoff === "off" || (await isRead(agent, key, entry.sessionId, await transcriptPath(agent, entry))))
+      continue;
     yield { kind: "session", sessionKey: key, entry };
   }
   if (claudeHome === undefined) return;

@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { createOpenClawHome } from "../../test/support/openclaw-home.ts";
+import { foldersOf } from "../../test/support/stores.ts";
 
 const line = fc.oneof(
   fc.record({
@@ -72,10 +73,12 @@ it.each(STORE_KINDS)(
             const { sessionFile: _elsewhere, ...expected } = original as Record<string, unknown>;
             // Values that an entry of ours cannot hold are kept beside the others.
             expect({ ...taken, ...openclaw }).toEqual(JSON.parse(JSON.stringify(expected)));
-            expect(sessionFile === undefined || JSON.stringify(sessionFile).includes(agent.sessionsFolder)).toBe(true);
+            expect(sessionFile === undefined || JSON.stringify(sessionFile).includes(foldersOf(agent).sessions)).toBe(
+              true,
+            );
           }
           for (const [name, text] of files) {
-            const copy = await readFile(join(agent.sessionsFolder, name), "utf8");
+            const copy = await readFile(join(foldersOf(agent).sessions, name), "utf8");
             expect(copy).toBe(text);
           }
           const { counts } = await openClaw.run();

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createOpenClawHome, readHome, snapshotOf } from "../../test/support/openclaw-home.ts";
 import { listArchives } from "../session/archive.ts";
 import { openWindow, resetSession } from "../session/window.ts";
+import { foldersOf } from "../../test/support/stores.ts";
 
 const MAIN = "agent:main:main";
 const DISCORD = "agent:main:discord:channel:123";
@@ -298,7 +299,9 @@ describe("files of OpenClaw 2026.1.30", () => {
     });
     for (const name of await readdir(openClaw.sessions)) {
       if (!name.endsWith(".jsonl")) continue;
-      expect(await readFile(join(agent.sessionsFolder, name))).toEqual(await readFile(join(openClaw.sessions, name)));
+      expect(await readFile(join(foldersOf(agent).sessions, name))).toEqual(
+        await readFile(join(openClaw.sessions, name)),
+      );
     }
   });
 

@@ -6,7 +6,7 @@
  */
 import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
-import { ensurePrivateFolder, readFileIfPresent, readFolderIfPresent, writeFileDurable } from "../base/files.ts";
+import { readFileIfPresent, readFolderIfPresent } from "../base/files.ts";
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type AgentHandle, locateWindowTranscript } from "../session/agent-handle.ts";
 import { readManifests, writeManifest } from "../session/archive.ts";
@@ -67,7 +67,7 @@ export async function createSessionTaker({ agent, owner, dryRun, add }: TakerOpt
   const windows = (await agent?.store.findWindows("", Number.MAX_SAFE_INTEGER)) ?? [];
   const keys = new Map(windows.map(({ sessionId, key }) => [sessionId, key]));
   const used = new Set(keys.keys());
-  const manifests = agent === undefined ? [] : (await readManifests(agent)).records;
+  const manifests = agent === undefined ? [] : (await readManifests(agent.store.transcripts.manifests)).records;
   const archived = new Set(manifests.flatMap((record) => record.windows.map(({ sessionId }) => sessionId)));
   const filesOf = createFileFinder();
 
@@ -196,11 +196,15 @@ async function convert(
 /** Resolves to remarks for the report. */
 async function write(agent: AgentHandle, key: string, found: FoundSession, taking: Taking): Promise<string[]> {
   const { windows, currentId } = taking;
-  const { store, archiveFolder, sessionsFolder } = agent;
+  const { store } = agent;
   const { archived } = found;
-  for (const window of windows) await writeTranscript(archived === undefined ? sessionsFolder : archiveFolder, window);
-  const { entry, notes } = await fitEntry(agent, key, toEntry(found, taking, sessionsFolder));
+  for (const { fileName, content } of windows) {
+    const bytes = typeof content === "string" ? Buffer.from(content) : content;
+    await store.transcripts.put(fileName, bytes, archived === undefined ? "sessions" : "archive");
+  }
   const current = windows.find(({ sessionId }) => sessionId === currentId);
+  const sessionFile = current && (await store.transcripts.locate(current.fileName));
+  const { entry, notes } = await fitEntry(agent, key, toEntry(found, taking, sessionFile));
   const closed = (window: ImportedWindow): Window => ({ ...rowOf(key, window), closedAt: window.lastAt });
   if (archived !== undefined) {
     const rows = windows.map((window) => (window === current ? rowOf(key, window) : closed(window)));
@@ -241,29 +245,16 @@ function rowOf(key: string, { sessionId, openedAt, reason, fileName }: ImportedW
   return { key, sessionId, openedAt, reason, transcript: fileName };
 }
 
-/** A file of an interrupted import may be there; any other file is never overwritten. */
-async function writeTranscript(folder: string, { fileName, content }: ImportedWindow): Promise<void> {
-  const path = join(folder, fileName);
-  const wanted = typeof content === "string" ? Buffer.from(content) : content;
-  const existing = await readFileIfPresent(path);
-  if (existing !== undefined && !existing.equals(wanted.subarray(0, existing.length))) {
-    throw new HoldfastError("conflict", "transcript-exists", `another transcript is already at ${path}`, {
-      hint: "Run `holdfast doctor --fix`, which gives it back to its session, and import again.",
-      data: { path },
-    });
-  }
-  if (existing?.length === wanted.length) return;
-  await ensurePrivateFolder(folder);
-  await writeFileDurable(path, wanted);
-}
-
 /** OpenClaw's fields under our names, with everything else kept. */
-function toEntry({ entry, archived, path }: FoundSession, taking: Taking, sessionsFolder: string): SessionEntry {
+function toEntry(
+  { entry, archived, path }: FoundSession,
+  taking: Taking,
+  sessionFile: string | undefined,
+): SessionEntry {
   const { windows, currentId: sessionId } = taking;
   const latest = windows.reduce((time, { lastAt }) => Math.max(time, lastAt), 0);
-  const current = windows.find((window) => window.sessionId === sessionId);
   const { sessionFile: _elsewhere, ...fields } = entry;
-  const file = current === undefined ? {} : { sessionFile: join(sessionsFolder, current.fileName) };
+  const file = sessionFile === undefined ? {} : { sessionFile };
   const updatedAt = timeOf(entry["updatedAt"]) ?? archived?.at ?? latest;
   const all: JsonRecord = { ...routeOf(entry), ...fields, importedFrom: path, sessionId, ...file, updatedAt };
   return all as SessionEntry;

@@ -40,7 +40,8 @@ it("reads only the requested sessions of the archive", async () => {
   for (const id of ["a", "b"]) native.session({ id, cwds: [native.join(id)] });
   await native.index.refresh();
   await archiveNativeSessions({ ...native, daysBefore: Number.POSITIVE_INFINITY, redact: false });
-  const places = { ...native, agentId: "main", workspace: native.join("workspace") };
+  const bringTranscripts = async () => ({ sessions: native.join("sessions"), archive: native.join("archive") });
+  const places = { ...native, agentId: "main", workspace: native.join("workspace"), bringTranscripts };
   const wanted = async (ids: string[]): Promise<(string | undefined)[] | undefined> => {
     const { native } = await searchSourcesOf(places, { nativeFolders: [], archived: ids });
     return native?.archive?.sessions.map(({ sessionId }) => sessionId);

@@ -5,7 +5,8 @@
  */
 import { basename, dirname } from "node:path";
 import type { DiscoveredSession } from "../claude/discovered-session.ts";
-import { type AgentLayout, agentLayout, claudeLayout } from "../config/layout.ts";
+import { claudeLayout } from "../config/layout.ts";
+import type { TranscriptFolders } from "../store/transcripts.ts";
 import { isBelow } from "../memory/list-sources.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
@@ -93,21 +94,28 @@ function foldersOf(sessions: readonly DiscoveredSession[]): string[] {
   return [...new Set(paths.map((path) => basename(dirname(path))))];
 }
 
+export interface SearchPlaces extends Record<"home" | "openClawHome" | "claudeHome" | "agentId" | "workspace", string> {
+  bringTranscripts(): Promise<TranscriptFolders>;
+}
+
 export async function searchSourcesOf(
-  places: Record<"home" | "openClawHome" | "claudeHome" | "agentId" | "workspace", string>,
+  places: SearchPlaces,
   want: Parameters<McpParts["searchSources"]>[0],
 ): Promise<SearchSources> {
   const { home, agentId, workspace } = places;
   if ("memory" in want) return { agents: [{ agentId, workspace }] };
-  const { sessionsFolder, archiveFolder }: AgentLayout = agentLayout(home, agentId);
   const [{ listAllSessions }, { readArchive }] = await Promise.all([
     import("../claude/registry/registry.ts"),
     import("../claude/archive/catalogue.ts"),
   ]);
-  const [registries, archive] = await Promise.all([listAllSessions(places), readArchive(home)]);
+  const [registries, archive, transcripts] = await Promise.all([
+    listAllSessions(places),
+    readArchive(home),
+    places.bringTranscripts(),
+  ]);
   const sessions = want.archived.flatMap((id) => archive.get(id) ?? []);
   return {
-    agents: [{ agentId, sessionsFolder, archiveFolder }],
+    agents: [{ agentId, sessionsFolder: transcripts.sessions, archiveFolder: transcripts.archive }],
     native: {
       claudeHome: places.claudeHome,
       folders: want.nativeFolders,

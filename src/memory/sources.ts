@@ -8,7 +8,7 @@ export interface SearchSources {
   native?: NativeSources | undefined;
 }
 
-interface AgentSources {
+export interface AgentSources {
   agentId: string;
   /** Folder with AGENTS.md, MEMORY.md and memory/*.md. Undefined: skip memory. */
   workspace?: string | undefined;

@@ -89,7 +89,7 @@ async function sessionsOf(parts: RpcParts, agentId: string): Promise<NonNullable
   const { sessions, total } = await agent.store.list({ limit: RECENT, fields: [] });
   const now = parts.clock.now();
   const recent = sessions.map(({ key, entry: { updatedAt } }) => ({ key, updatedAt, age: now - updatedAt }));
-  return { path: agent.store.path, count: total, recent };
+  return { path: agent.store.location, count: total, recent };
 }
 
 const FAILURE_MS = 5000;

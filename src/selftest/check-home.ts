@@ -3,7 +3,7 @@
  * in the state before the operation in flight or in the state after it. Returns problems as sentences.
  */
 import { readFile, appendFile, readdir, stat, truncate } from "node:fs/promises";
-import { join, basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { closing } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -150,10 +150,11 @@ async function readSession({ agent, expectation, inFlight, problems }: Reading, 
     const { sessionId } = window;
     if (windows[sessionId] !== undefined) problems.push(`${key}: window ${sessionId} is listed twice`);
     const name = windowTranscriptName(window);
-    const folders = live === undefined ? [agent.archiveFolder, agent.sessionsFolder] : [agent.sessionsFolder];
-    const path = await firstPresent(folders.map((folder) => join(folder, name)));
+    const inUse = await agent.store.transcripts.locate(name);
+    const archived = await agent.store.transcripts.locate(name, "archive");
+    const path = await firstPresent(live === undefined ? [archived, inUse] : [inUse]);
     if (path === undefined) problems.push(`${key}: the transcript of window ${sessionId} is missing`);
-    windows[sessionId] = path === undefined ? [] : await readWindowTexts(path, agent.sessionsFolder, problems);
+    windows[sessionId] = path === undefined ? [] : await readWindowTexts(path, dirname(inUse), problems);
   }
   const open = known.filter(({ closedAt }) => closedAt === undefined).map(({ sessionId }) => sessionId);
   if (open.join() !== (entry?.sessionId ?? "")) problems.push(`${key}: open windows: ${open.join()}`);

@@ -5,11 +5,10 @@
 import { flushCompileCache } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../base/errors.ts";
-import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
+import { type AgentHandle, transcriptName } from "../session/agent-handle.ts";
 import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { sessionNotFound } from "../session/window.ts";
 import type { StoreKind } from "../store/store.ts";
-import { openTranscriptLog } from "../transcript/log.ts";
 import { type CountedEntry, createRandom } from "./operations.ts";
 import { openHome, say } from "./run-child.ts";
 
@@ -41,7 +40,7 @@ type Write = keyof typeof WRITES;
 await contend();
 
 async function contend(): Promise<never> {
-  const agent = await openHome(task.home, task.kind, { view: false });
+  const agent = await openHome(task.home, task.kind, { view: false, durability: "none" });
   // Node saves compiled code at exit, which a killed process never reaches.
   flushCompileCache();
   for (;;) {
@@ -89,12 +88,7 @@ async function append(agent: AgentHandle, held: HeldLease, step: number): Promis
   if (entry === undefined) throw sessionNotFound(task.key);
   const { epoch } = held.lease;
   const text = `${epoch}.${step}`;
-  await using log = await openTranscriptLog({
-    path: transcriptPath(agent, entry),
-    durability: "none",
-    fence: () => held.fence(),
-    epoch,
-  });
+  await using log = await agent.store.transcripts.open(transcriptName(entry), { held });
   await log.append([{ type: "message", message: { role: "user", content: text, timestamp: agent.clock.now() } }]);
   tell({ say: "appended", epoch, text });
 }

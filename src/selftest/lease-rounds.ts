@@ -160,7 +160,7 @@ async function checkLeaseHistory(home: string, kind: StoreKind, key: string, lin
   await using _closing = closing(agent.store);
   const entry: CountedEntry | undefined = await agent.store.get(key);
   if (entry === undefined) return { acknowledged: 0, problems: ["the session is gone"] };
-  const path = transcriptPath(agent, entry);
+  const path = await transcriptPath(agent, entry);
   const appended = lines.flatMap((line) => (line.say === "appended" ? [line.text] : []));
   const updates = lines.filter(({ say }) => say === "updated").length;
   const tenures = lines.filter(({ say }) => say === "acquired").map(({ epoch }) => epoch);

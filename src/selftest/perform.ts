@@ -1,10 +1,9 @@
 /** Chooses and performs operations with the public functions of the session layer. */
-import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
+import { type AgentHandle, transcriptName } from "../session/agent-handle.ts";
 import { archiveSession, listArchives, restoreSession } from "../session/archive.ts";
 import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { openWindow, resetSession, sessionNotFound } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import { openTranscriptLog } from "../transcript/log.ts";
 import {
   type Answered,
   type CountedEntry,
@@ -99,13 +98,7 @@ async function handOver({ store }: AgentHandle, { key, number }: Operation): Pro
 async function append(agent: AgentHandle, operation: Operation, held: HeldLease): Promise<OperationResult> {
   const entry = await agent.store.get(operation.key);
   if (entry === undefined) throw sessionNotFound(operation.key);
-  await using log = await openTranscriptLog({
-    path: transcriptPath(agent, entry),
-    durability: agent.durability,
-    clock: agent.clock,
-    fence: () => held.fence(),
-    epoch: held.lease.epoch,
-  });
+  await using log = await agent.store.transcripts.open(transcriptName(entry), { held });
   for (const text of textsOf(operation)) {
     const message = { role: "user" as const, content: [{ type: "text" as const, text }], timestamp: agent.clock.now() };
     await log.append([{ type: "message", message }]);

@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { silentLogger } from "../base/log.ts";
 import { type OpenAgentOptions, openAgent } from "../compose/agent.ts";
-import { DEFAULT_CONFIG } from "../config/config.ts";
+import { DEFAULT_CONFIG, type Durability } from "../config/config.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { StoreKind } from "../store/store.ts";
 
@@ -72,12 +72,12 @@ export function programFile(program: string, folder?: string): string {
 export async function openHome(
   home: string,
   kind: StoreKind,
-  { view, ...options }: Partial<OpenAgentOptions> & { view: boolean },
+  { view, durability = "turn", ...options }: Partial<OpenAgentOptions> & { view: boolean; durability?: Durability },
 ): Promise<AgentHandle> {
   return await openAgent({
     ...options,
     home,
-    config: { ...DEFAULT_CONFIG, store: { kind, view } },
+    config: { ...DEFAULT_CONFIG, store: { kind, view }, transcript: { durability } },
     logger: silentLogger,
   });
 }

@@ -1,14 +1,12 @@
 /**
- * One agent's store and folders, and where its transcripts are. A handle cannot reach another agent: its
- * store refuses foreign keys, and transcript names are resolved inside its own folder.
+ * One agent's store and workspace, and how its transcripts are named. A handle cannot reach another agent: its store
+ * refuses foreign keys, and transcript names are resolved inside its own folder.
  */
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { fileExists } from "../base/files.ts";
 import type { Ids } from "../base/ids.ts";
 import { isRecord } from "../base/json-record.ts";
 import type { Logger } from "../base/log.ts";
-import type { Durability } from "../config/config.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Store, Window } from "../store/store.ts";
 import type { ExpectedTranscript, TranscriptEnd } from "../transcript/damage.ts";
@@ -19,32 +17,31 @@ export interface AgentHandle {
   /** The last part of the key that all direct messages share. */
   mainKey: string;
   store: Store;
-  sessionsFolder: string;
-  archiveFolder: string;
   /** The agent's folder. New transcripts record it as `cwd`. */
   workspace: string;
-  durability: Durability;
   clock: Clock;
   ids: Ids;
   logger: Logger;
 }
 
 /**
- * Path of the current window's transcript. An entry may hold an absolute path of another machine or tool, so
- * only the file name counts.
+ * The current window's transcript. An entry may hold an absolute path of another machine or tool, so only the file name
+ * counts.
  */
-export function transcriptPath(agent: Pick<AgentHandle, "sessionsFolder">, entry: SessionEntry): string {
-  const named = entry.sessionFile === undefined ? "" : basename(entry.sessionFile.replaceAll("\\", "/"));
-  const fileName = named.endsWith(".jsonl") ? named : transcriptFileName(entry.sessionId);
-  return join(agent.sessionsFolder, fileName);
+export function transcriptName({ sessionFile, sessionId }: SessionEntry): string {
+  const named = sessionFile === undefined ? "" : basename(sessionFile.replaceAll("\\", "/"));
+  return named.endsWith(".jsonl") ? named : transcriptFileName(sessionId);
 }
 
-/** Path of any window's transcript. A crash may have left it half way to or from the archive. */
-export async function locateWindowTranscript(agent: AgentHandle, window: Window): Promise<string> {
-  const name = windowTranscriptName(window);
-  const inUse = join(agent.sessionsFolder, name);
-  if (window.archive === undefined || (await fileExists(inUse))) return inUse;
-  return join(agent.archiveFolder, name);
+/** Path for reading it. */
+export async function transcriptPath({ store }: Pick<AgentHandle, "store">, entry: SessionEntry): Promise<string> {
+  return await store.transcripts.locate(transcriptName(entry));
+}
+
+/** Path for reading any window's transcript. A crash may have left it half way to or from the archive. */
+export async function locateWindowTranscript({ store }: AgentHandle, window: Window): Promise<string> {
+  const folder = window.archive === undefined ? "sessions" : "either";
+  return await store.transcripts.locate(windowTranscriptName(window), folder);
 }
 
 export function windowTranscriptName(window: Window): string {
@@ -61,7 +58,7 @@ export interface FoundSession {
 export type TranscriptPlace = Awaited<ReturnType<typeof locateTranscript>>;
 
 export async function locateTranscript(agent: AgentHandle, { entry, window }: FoundSession) {
-  if (window === undefined) return { path: transcriptPath(agent, entry), expected: expectedTranscript(entry) };
+  if (window === undefined) return { path: await transcriptPath(agent, entry), expected: expectedTranscript(entry) };
   return { path: await locateWindowTranscript(agent, window), expected: expectedOfWindow(window, entry) };
 }
 

@@ -3,24 +3,17 @@
  * first, then the session leaves the store, then its transcripts move. After a crash at any point, `restore`
  * finds everything, because it looks for transcripts in both folders.
  */
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { fileStamp } from "../base/clock.ts";
-import { HoldfastError, fileError } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
-import {
-  ensurePrivateFolder,
-  fileExists,
-  readFileIfPresent,
-  readFolderIfPresent,
-  syncFolder,
-  writeFileDurable,
-} from "../base/files.ts";
+import { fileExists } from "../base/files.ts";
 import { parseJson } from "../base/json-record.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
+import type { Documents } from "../store/documents.ts";
+import type { TranscriptFolder } from "../store/transcripts.ts";
 import { isSessionId } from "../transcript/paths.ts";
 import { type AgentHandle, windowTranscriptName } from "./agent-handle.ts";
 import { entryForNewWindow } from "./entry.ts";
@@ -40,7 +33,7 @@ export interface ArchivedSession {
 }
 
 export interface ArchiveRecord extends ArchivedSession {
-  /** The manifest's file name without `.json`. */
+  /** The manifest's name without `.json`. */
   id: string;
 }
 
@@ -79,7 +72,7 @@ export async function archiveSession(
     await withdrawManifest(agent, record);
     throw error;
   }
-  for (const window of record.windows) await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder);
+  for (const window of record.windows) await moveTranscript(agent, window, "archive");
   return record;
 }
 
@@ -108,7 +101,7 @@ export async function restoreSession(agent: AgentHandle, id: string): Promise<Ar
       data: { key: record.key, sessionId: existing.sessionId },
     });
   }
-  for (const window of record.windows) await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder);
+  for (const window of record.windows) await moveTranscript(agent, window, "sessions");
   // Closed windows first, so that the session never exists without them.
   for (const window of record.windows) {
     if (window.sessionId !== record.entry.sessionId) await agent.store.putWindow(window);
@@ -116,13 +109,13 @@ export async function restoreSession(agent: AgentHandle, id: string): Promise<Ar
   // The same for the hand-off. If the restore dies here, the next gateway start removes it, but the manifest keeps it.
   if (record.handoff !== undefined) await agent.store.handoffs.update(record.key, (newer) => newer ?? record.handoff);
   await agent.store.update(record.key, (current) => current ?? record.entry, { windowReason: "restore" });
-  await removeManifest(agent, record);
+  await agent.store.transcripts.manifests.remove(manifestName(record));
   return record;
 }
 
 /** Newest first. Logs and skips unreadable manifests. */
 export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]> {
-  const { records, unreadable } = await readManifests(agent);
+  const { records, unreadable } = await readManifests(agent.store.transcripts.manifests);
   for (const name of unreadable) agent.logger.warn("Cannot read an archive manifest", { name });
   return records;
 }
@@ -133,7 +126,7 @@ export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]>
  * belong to a deletion that failed.
  */
 export async function deletedWindows(agent: AgentHandle, since: number): Promise<Map<string, string>> {
-  const { records } = await readManifests(agent, { since });
+  const { records } = await readManifests(agent.store.transcripts.manifests, { since });
   const deleted = new Map<string, string>();
   const seen = new Set<string>();
   for (const { key, reason, windows } of records) {
@@ -152,15 +145,15 @@ function idsOf(windows: readonly Window[]): string[] {
 
 /** All readable manifests, newest first, and the names of the unreadable ones. */
 export async function readManifests(
-  agent: Pick<AgentHandle, "archiveFolder">,
+  manifests: Documents,
   { since = 0 }: { since?: number | undefined } = {},
 ): Promise<{ records: ArchiveRecord[]; unreadable: string[] }> {
   const records: ArchiveRecord[] = [];
   const unreadable: string[] = [];
-  // File names start with the time.
-  const names = (await manifestNames(agent)).filter((name) => since === 0 || name >= fileStamp(since));
+  // Names start with the time.
+  const names = (await manifests.names()).filter((name) => since === 0 || name >= fileStamp(since));
   for (const name of names) {
-    const record = await readManifestFile(agent, name);
+    const record = parseManifest(name, await manifests.read(name));
     if (record === undefined) unreadable.push(name);
     else records.push(record);
   }
@@ -170,61 +163,59 @@ export async function readManifests(
 /** Moves a closed window's transcript to the archive. The window stays listed. */
 export async function archiveWindow(agent: AgentHandle, window: Window): Promise<void> {
   const transcript = windowTranscriptName(window);
-  await ensurePrivateFolder(agent.archiveFolder);
   // Mark the window first: readers look in both folders while the file moves.
   await agent.store.putWindow({ ...window, transcript, archive: transcript });
-  await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder);
+  await moveTranscript(agent, window, "archive");
 }
 
 /** Moves a window's transcript back, so that it can be written again. */
 async function unarchiveWindow(agent: AgentHandle, window: Window): Promise<Window> {
   if (window.archive === undefined) return window;
-  await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder);
+  await moveTranscript(agent, window, "sessions");
   const { archive: _archive, ...unarchived } = window;
   await agent.store.putWindow(unarchived);
   return unarchived;
 }
 
-export async function writeManifest(agent: AgentHandle, session: ArchivedSession): Promise<ArchiveRecord> {
-  await ensurePrivateFolder(agent.archiveFolder);
-  const id = await freeArchiveId(agent, session);
-  await writeFileDurable(join(agent.archiveFolder, `${id}.json`), `${JSON.stringify(session, undefined, 2)}\n`);
-  return { ...session, id };
+export async function writeManifest({ store }: AgentHandle, session: ArchivedSession): Promise<ArchiveRecord> {
+  const text = `${JSON.stringify(session, undefined, 2)}\n`;
+  // Ids of other tools may hold any character.
+  const start = session.entry.sessionId.slice(0, 8).replace(/[^\w-]/g, "_");
+  const base = `${fileStamp(session.archivedAt)}-${start}`;
+  for (let attempt = 0; ; attempt++) {
+    // Two sessions may be archived in the same millisecond.
+    const id = attempt === 0 ? base : `${base}-${attempt}`;
+    if (await store.transcripts.manifests.add(manifestName({ id }), text)) return { ...session, id };
+  }
 }
 
 /** Removes the manifest after a failure, but only if the session is certainly still in the store. */
 async function withdrawManifest(agent: AgentHandle, record: ArchiveRecord): Promise<void> {
   try {
     const current = await agent.store.get(record.key);
-    if (current?.sessionId === record.entry.sessionId) await removeManifest(agent, record);
+    if (current?.sessionId === record.entry.sessionId)
+      await agent.store.transcripts.manifests.remove(manifestName(record));
   } catch (error) {
     agent.logger.warn("Cannot withdraw the manifest of a session that was not archived", { id: record.id, error });
   }
 }
 
-async function removeManifest({ archiveFolder }: AgentHandle, { id }: ArchiveRecord): Promise<void> {
-  await rm(join(archiveFolder, `${id}.json`), { force: true });
-  await syncFolder(archiveFolder);
-}
+const ENDING = ".json";
 
-/** Two sessions may be archived in the same millisecond, and ids of other tools may hold any character. */
-async function freeArchiveId({ archiveFolder }: AgentHandle, session: ArchivedSession): Promise<string> {
-  const start = session.entry.sessionId.slice(0, 8).replace(/[^\w-]/g, "_");
-  const base = `${fileStamp(session.archivedAt)}-${start}`;
-  for (let attempt = 0; ; attempt++) {
-    const id = attempt === 0 ? base : `${base}-${attempt}`;
-    if (!(await fileExists(join(archiveFolder, `${id}.json`)))) return id;
-  }
+export function manifestName({ id }: Pick<ArchiveRecord, "id">): string {
+  return `${id}${ENDING}`;
 }
 
 /** `id`: the archive's id or a unique part of it, or a session key for its newest archive. */
 async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
-  const names = await manifestNames(agent);
-  const matches = names.includes(`${id}.json`) ? [`${id}.json`] : names.filter((name) => name.includes(id));
+  const { manifests } = agent.store.transcripts;
+  const names = await manifests.names();
+  const exact = manifestName({ id });
+  const matches = names.includes(exact) ? [exact] : names.filter((name) => name.includes(id));
   const [name] = matches;
   if (name === undefined) {
     const key = canonicalSessionKey(id, agent);
-    const newest = (await readManifests(agent)).records.find((record) => record.key === key);
+    const newest = (await readManifests(manifests)).records.find((record) => record.key === key);
     if (newest !== undefined) return newest;
     throw new HoldfastError("not-found", "archive-not-found", `No archived session matches "${id}"`, {
       hint: "Run `holdfast sessions restore` without an id to see the archive.",
@@ -235,7 +226,7 @@ async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveReco
     const hint = "Use a longer prefix.";
     throw new HoldfastError("usage", "ambiguous-prefix", message, { hint });
   }
-  const record = await readManifestFile(agent, name);
+  const record = parseManifest(name, await manifests.read(name));
   if (record !== undefined) return record;
   throw new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${name} cannot be read`, {
     hint: "Its transcripts are still next to it; `holdfast doctor` lists them.",
@@ -243,37 +234,17 @@ async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveReco
 }
 
 /** Undefined: unreadable. */
-async function readManifestFile(
-  { archiveFolder }: Pick<AgentHandle, "archiveFolder">,
-  name: string,
-): Promise<ArchiveRecord | undefined> {
-  const session = parseJson(String(await readFileIfPresent(join(archiveFolder, name)))) as ArchivedSession | undefined;
+function parseManifest(name: string, text: string | undefined): ArchiveRecord | undefined {
+  const session = parseJson(text ?? "") as ArchivedSession | undefined;
   const isWhole = session?.version === 1 && typeof session.key === "string" && Array.isArray(session.windows);
-  return isWhole ? { ...session, id: name.slice(0, -".json".length) } : undefined;
+  return isWhole ? { ...session, id: name.slice(0, -ENDING.length) } : undefined;
 }
 
-async function manifestNames(agent: Pick<AgentHandle, "archiveFolder">): Promise<string[]> {
-  const items = await readFolderIfPresent(agent.archiveFolder);
-  return items
-    .map(({ name }) => name)
-    .filter((name) => name.endsWith(".json"))
-    .toSorted();
-}
-
-/** Does nothing if the file is missing: it may have moved already. */
-export async function moveTranscript(window: Window, from: string, to: string): Promise<void> {
+/** Does nothing if the transcript is missing: it may have moved already. */
+export async function moveTranscript(agent: AgentHandle, window: Window, to: TranscriptFolder): Promise<void> {
   // An id of another tool that is not a valid file name has no transcript.
   if (window.transcript === undefined && window.archive === undefined && !isSessionId(window.sessionId)) return;
-  const name = windowTranscriptName(window);
-  const source = join(from, name);
-  if (!(await fileExists(source))) return;
-  await ensurePrivateFolder(to);
-  try {
-    await rename(source, join(to, name));
-  } catch (error) {
-    throw fileError(error, "move", source);
-  }
-  await Promise.all([syncFolder(from), syncFolder(to)]);
+  await agent.store.transcripts.move(windowTranscriptName(window), to);
 }
 
 export async function reopenWindow(
@@ -288,8 +259,8 @@ export async function reopenWindow(
   const { key, sessionId } = window;
   const { lease, turnId } = options;
   const openedBy = turnId === undefined ? {} : { openedByTurn: turnId };
-  const sessionFile = join(agent.sessionsFolder, windowTranscriptName(window));
   await unarchiveWindow(agent, window);
+  const sessionFile = await agent.store.transcripts.locate(windowTranscriptName(window));
   if (!(await fileExists(sessionFile))) throw transcriptMissing(window, sessionFile);
 
   const entry = await agent.store.update(

@@ -12,7 +12,7 @@ import { resolveInboundSessionKey } from "../keys/inbound.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { WindowReason } from "../store/store.ts";
-import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
+import { type AgentHandle, transcriptName, transcriptPath } from "./agent-handle.ts";
 import { mergeSessionEntry, inboundRoutePatch, metaPatch, spawnPatch } from "./entry.ts";
 import { type ResetTrigger, detectResetTrigger, resetWordOf } from "./reset-trigger.ts";
 import { ensureTranscript, openWindow } from "./window.ts";
@@ -48,7 +48,7 @@ export interface InitSessionParams {
   beforeNewWindow?: ((previous: SessionEntry, reason: WindowReason) => Promise<void>) | undefined;
 }
 
-export type SessionInitResult = ReturnType<typeof describe>;
+export type SessionInitResult = Awaited<ReturnType<typeof describe>>;
 
 export async function initSessionState(params: InitSessionParams): Promise<SessionInitResult> {
   const { agent, ctx, cfg } = params;
@@ -65,11 +65,12 @@ export async function initSessionState(params: InitSessionParams): Promise<Sessi
 
   for (;;) {
     const { entry, continued, windowReason } = await continueSession(message);
-    if (continued !== undefined) return describe(message, continued, entry, await reasonOfOwnWindow(message, entry));
+    if (continued !== undefined)
+      return await describe(message, continued, entry, await reasonOfOwnWindow(message, entry));
     if (windowReason === undefined) continue;
     if (entry !== undefined && endsConversation(windowReason)) await params.beforeNewWindow?.(entry, windowReason);
     const opened = await startWindow(message, entry, windowReason);
-    if (opened !== undefined) return describe(message, opened, entry, windowReason);
+    if (opened !== undefined) return await describe(message, opened, entry, windowReason);
   }
 }
 
@@ -148,8 +149,7 @@ async function parentTranscript({ agent, ctx }: InboundMessage): Promise<string 
   if (ctx.ParentSessionKey === undefined) return undefined;
   const parent = await agent.store.get(ctx.ParentSessionKey);
   if (parent === undefined) return undefined;
-  const path = transcriptPath(agent, parent);
-  return (await fileExists(path)) ? path : undefined;
+  return (await fileExists(await transcriptPath(agent, parent))) ? transcriptName(parent) : undefined;
 }
 
 function withMessage(message: InboundMessage, before: SessionEntry): SessionEntry {
@@ -169,7 +169,7 @@ function withMessage(message: InboundMessage, before: SessionEntry): SessionEntr
   return mergeSessionEntry(entry, { ...patch, lastInteractionAt: now }, now);
 }
 
-function describe(
+async function describe(
   message: InboundMessage,
   sessionEntry: SessionEntry,
   before: SessionEntry | undefined,
@@ -192,7 +192,7 @@ function describe(
     previousSessionEntry: hasMoved ? before : undefined,
     sessionKey,
     sessionId: sessionEntry.sessionId,
-    transcriptPath: transcriptPath(agent, sessionEntry),
+    transcriptPath: await transcriptPath(agent, sessionEntry),
     isNewSession,
     /** Why a window was opened. Undefined: the session continues. */
     windowReason,
@@ -200,7 +200,7 @@ function describe(
     systemSent: sessionEntry.systemSent ?? false,
     // `complete` may have cleared it in the new entry.
     abortedLastRun: before?.sessionId === sessionEntry.sessionId && before.abortedLastRun === true,
-    storePath: agent.store.path,
+    storePath: agent.store.location,
     sessionScope: cfg.session.scope,
     groupResolution,
     isGroup,

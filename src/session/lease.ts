@@ -5,13 +5,11 @@
 import { HoldfastError } from "../base/errors.ts";
 import { leaseLost } from "../store/store-errors.ts";
 import type { AgentHandle } from "./agent-handle.ts";
+import type { LeaseHolder } from "../store/transcripts.ts";
 import type { AcquireOptions, InboxItem, Lease, Leased } from "../store/queues.ts";
 
-export interface HeldLease {
-  /** The latest state of the lease. Pass it to fenced writes. */
-  readonly lease: Lease;
-  /** Rejects with kind `fenced` if the session was taken over. */
-  fence(): Promise<void>;
+/** `lease` is the latest state of the lease. */
+export interface HeldLease extends LeaseHolder {
   /** Aborted when the lease is found lost. */
   readonly signal: AbortSignal;
 }
@@ -19,7 +17,7 @@ export interface HeldLease {
 interface LeaseOptions {
   /** How long to wait for a session that another process holds. Default: 10 s. */
   waitMs?: number | undefined;
-  /** How long the lease stays valid without renewal. Default: 30 s. */
+  /** How long the lease stays valid without renewal. Default: as the store says. */
   ttlMs?: number | undefined;
 }
 
@@ -31,7 +29,7 @@ export async function withSessionLease<T>(
   options: LeaseOptions,
   task: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const ttlMs = options.ttlMs ?? DEFAULT_TTL_MS;
+  const ttlMs = options.ttlMs ?? agent.store.leases.defaultTtlMs;
   const taken = keepRenewed(agent, await waitForLease(agent, key, options.waitMs ?? 10_000, ttlMs), ttlMs);
   try {
     return await task(taken.held);
@@ -58,14 +56,12 @@ export interface TakenLease {
 export async function acquireLease(
   agent: AgentHandle,
   leased: Leased,
-  { ttlMs = DEFAULT_TTL_MS, claim }: Partial<AcquireOptions> = {},
+  { ttlMs = agent.store.leases.defaultTtlMs, claim }: Partial<AcquireOptions> = {},
 ): Promise<(TakenLease & { claimed?: InboxItem | undefined }) | { heldBy: Lease }> {
   const attempt = await agent.store.leases.acquire(leased, { ttlMs, claim });
   if (!attempt.acquired) return { heldBy: attempt.held };
   return { ...keepRenewed(agent, attempt.lease, ttlMs), claimed: attempt.claimed };
 }
-
-const DEFAULT_TTL_MS = 30_000;
 
 function keepRenewed(agent: AgentHandle, taken: Lease, ttlMs: number): TakenLease {
   let lease = taken;

@@ -247,7 +247,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     const entry = await recordSessionMetaFromInbound({ agent, sessionKey: "agent:main:discord:channel:1", ctx });
     expect(entry).toMatchObject({ chatType: "channel", groupId: "1", displayName: "discord:guild#general" });
     if (entry === undefined) throw new Error("no entry");
-    expect(existsSync(transcriptPath(agent, entry))).toBe(true);
+    expect(existsSync(await transcriptPath(agent, entry))).toBe(true);
 
     const sessionKey = "agent:main:discord:channel:1";
     await updateLastRoute({ agent, sessionKey, deliveryContext: { channel: "Discord", to: "1", threadId: "t" } });
@@ -373,7 +373,7 @@ async function append({ agent }: AgentHome, key: string, text: string): Promise<
   const entry = await agent.store.get(key);
   if (entry === undefined) throw new Error(`no session ${key}`);
   await using log = await openTranscriptLog({
-    path: transcriptPath(agent, entry),
+    path: await transcriptPath(agent, entry),
     durability: "none",
     clock: agent.clock,
   });
@@ -383,6 +383,6 @@ async function append({ agent }: AgentHome, key: string, text: string): Promise<
 async function textOf({ agent }: AgentHome, key: string): Promise<string[]> {
   const entry = await agent.store.get(key);
   if (entry === undefined) throw new Error(`no session ${key}`);
-  const { messages } = await readContext(transcriptPath(agent, entry));
+  const { messages } = await readContext(await transcriptPath(agent, entry));
   return messages.map((message) => JSON.stringify(message).match(/"text":"([^"]*)"/)?.[1] ?? "");
 }

@@ -1,12 +1,9 @@
 /** Changes of a transcript outside a turn: compaction by hand, and messages delivered without a model. */
-import { basename } from "node:path";
 import { HoldfastError, undefinedOn } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import { compactTranscript } from "../transcript/compact.ts";
-import { type TranscriptLog, openTranscriptLog } from "../transcript/log.ts";
 import { readTail } from "../transcript/reader.ts";
-import { type AgentHandle, transcriptPath, expectedTranscript } from "./agent-handle.ts";
+import { type AgentHandle, expectedTranscript, transcriptName, transcriptPath } from "./agent-handle.ts";
 import { incrementCompactionCount, persistSessionUsageUpdate } from "./entry-updates.ts";
 import { type HeldLease, withSessionLease } from "./lease.ts";
 import { sessionNotFound, ensureTranscript } from "./window.ts";
@@ -26,16 +23,15 @@ export async function compactSession(agent: AgentHandle, key: string, options: C
   return await withSessionLease(agent, key, { waitMs: options.waitMs }, async (held) => {
     const entry = await agent.store.get(key);
     if (entry === undefined) throw sessionNotFound(key);
-    const path = transcriptPath(agent, entry);
-    if (!(await fileExists(path))) return { key, compacted: false, kept: 0 };
+    if (!(await fileExists(await transcriptPath(agent, entry)))) return { key, compacted: false, kept: 0 };
 
     const limits = {
       maxEntries: options.maxLines ?? DEFAULT_MAX_LINES,
       keepLastTurn: await wasInterrupted(agent, key),
     };
-    await rememberEnd(agent, { key, path, entry, held });
+    await rememberEnd(agent, key, entry, held);
     const { compacted, archived, kept } = await around(key, async () => {
-      return await compactTranscript(path, { ...limits, clock: agent.clock, fence: () => held.fence() });
+      return await agent.store.transcripts.compact(transcriptName(entry), { ...limits, held });
     });
     if (compacted) await incrementCompactionCount({ agent, sessionKey: key, lease: held.lease });
     return { key, compacted, archived, kept };
@@ -51,13 +47,11 @@ async function wasInterrupted({ store }: AgentHandle, key: string): Promise<bool
  * The compaction may remove the entry that the store remembers as the end, but never the last line. Opening the
  * log first records earlier damage, which would be invisible afterwards.
  */
-async function rememberEnd(
-  agent: AgentHandle,
-  { key, path, entry, held }: { key: string; path: string; entry: SessionEntry; held: HeldLease },
-): Promise<void> {
-  await using log = await openLog(agent, { path, entry, held });
+async function rememberEnd(agent: AgentHandle, key: string, entry: SessionEntry, held: HeldLease): Promise<void> {
+  const expected = expectedTranscript(entry);
+  await using log = await agent.store.transcripts.open(transcriptName(entry), { held, expected });
   await log.close();
-  const last = (await readTail(path, 1)).entries.at(-1);
+  const last = (await readTail(log.path, 1)).entries.at(-1);
   if (last === undefined) return;
   const { sessionId } = entry;
   const transcriptEnd = { sessionId, id: last.entry.id, bytes: last.end };
@@ -90,7 +84,8 @@ export async function appendAssistantMessageToSessionTranscript(params: {
     const entry = await agent.store.get(sessionKey);
     if (entry === undefined) return { ok: false, reason: `unknown sessionKey: ${sessionKey}` };
     const path = await ensureTranscript(agent, sessionKey, entry);
-    await using log = await openLog(agent, { path, entry, held });
+    const expected = expectedTranscript(entry);
+    await using log = await agent.store.transcripts.open(transcriptName(entry), { held, expected });
     const message = createDeliveryMirrorMessage(text, agent.clock.now());
     await log.append([{ type: "message", turnId: params.turnId, message }]);
     await log.sync();
@@ -131,21 +126,6 @@ export async function mirrorDelivery(
 async function hasTurn(agent: AgentHandle, key: string, turnId: string): Promise<boolean> {
   const entry = await agent.store.get(key);
   if (entry === undefined) return false;
-  const tail = await undefinedOn(readTail(transcriptPath(agent, entry), LOOK_BACK_ENTRIES), "not-found");
+  const tail = await undefinedOn(readTail(await transcriptPath(agent, entry), LOOK_BACK_ENTRIES), "not-found");
   return tail?.entries.some(({ entry: line }) => line.type === "message" && line.turnId === turnId) === true;
-}
-
-async function openLog(
-  { clock, durability, logger }: AgentHandle,
-  { path, entry, held }: { path: string; entry: SessionEntry; held: HeldLease },
-): Promise<TranscriptLog> {
-  return await openTranscriptLog({
-    path,
-    clock,
-    durability,
-    fence: () => held.fence(),
-    epoch: held.lease.epoch,
-    expected: expectedTranscript(entry),
-    onProblem: (problem) => logger.warn("transcript problem", { file: basename(path), ...problem }),
-  });
 }

@@ -4,22 +4,19 @@
  * without one. Nothing is deleted: the closed window and its transcript stay.
  */
 import { statSync } from "node:fs";
-import { unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { HoldfastError, fileError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
-import { ensurePrivateFolder, fileExists } from "../base/files.ts";
+import { fileExists } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import type { Mutate, SessionEntry } from "../store/session-entry.ts";
 import type { WindowReason } from "../store/store.ts";
-import { type ExpectedTranscript, type TranscriptEnd, damageNotice, setAsideMissing } from "../transcript/damage.ts";
+import type { TranscriptFolder } from "../store/transcripts.ts";
+import { type ExpectedTranscript, damageNotice } from "../transcript/damage.ts";
 import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "../transcript/entries.ts";
-import { forkTranscript } from "../transcript/fork.ts";
-import { createTranscript } from "../transcript/log.ts";
 import { transcriptFileName } from "../transcript/paths.ts";
 import { readTranscript } from "../transcript/reader.ts";
-import { type AgentHandle, transcriptPath, expectedTranscript } from "./agent-handle.ts";
+import { type AgentHandle, expectedTranscript, transcriptName, transcriptPath } from "./agent-handle.ts";
 import { entryForNewWindow } from "./entry.ts";
 import type { ResetWord } from "./reset-trigger.ts";
 import type { Lease } from "../store/queues.ts";
@@ -33,7 +30,7 @@ interface OpenWindowParams {
   /** Changes the new entry. Optional. */
   complete?: ((entry: SessionEntry) => SessionEntry) | undefined;
   topicId?: string | number | undefined;
-  /** Branch off this transcript, by reference. */
+  /** The name of a transcript to continue by reference. Optional. */
   forkOf?: string | undefined;
   /** First entries of a new transcript. Default: none. */
   entries?: DraftEntry[] | undefined;
@@ -44,9 +41,8 @@ interface OpenWindowParams {
 export async function openWindow(agent: AgentHandle, params: OpenWindowParams): Promise<SessionEntry | undefined> {
   const { key, previous, reason, command, forkOf, entries } = params;
   const sessionId = agent.ids.uuid();
-  const path = join(agent.sessionsFolder, transcriptFileName(sessionId, params.topicId));
-  await ensurePrivateFolder(agent.sessionsFolder);
-  const end = await startTranscript(agent, { path, sessionId, key, reason, command, forkOf, entries });
+  const name = transcriptFileName(sessionId, params.topicId);
+  const { path, end } = await startTranscript(agent, { name, sessionId, key, reason, command, forkOf, entries });
   faultPoint("window.transcript-ready");
 
   const complete = params.complete ?? ((entry: SessionEntry) => entry);
@@ -66,7 +62,7 @@ export async function openWindow(agent: AgentHandle, params: OpenWindowParams): 
     return unmoved ? entry : undefined;
   } finally {
     // Unused and empty.
-    if (!unmoved) await unlink(path).catch(() => undefined);
+    if (!unmoved) await agent.store.transcripts.discard(name);
   }
 }
 
@@ -76,11 +72,12 @@ export async function openWindow(agent: AgentHandle, params: OpenWindowParams): 
  */
 export async function beginSession(agent: AgentHandle, sessionId: string) {
   const key = canonicalSessionKey(`explicit:${sessionId}`, agent);
-  const path = join(agent.sessionsFolder, transcriptFileName(sessionId));
+  const name = transcriptFileName(sessionId);
+  const path = await agent.store.transcripts.locate(name);
   const isKnown = (await agent.store.get(key)) !== undefined;
   if (!isKnown && !isFile(path)) {
-    await startTranscript(agent, { path, sessionId, key, reason: "initial" }).catch((error: unknown) => {
-      if (!isFile(path)) throw error;
+    await startTranscript(agent, { name, sessionId, key, reason: "initial" }).catch(async (error: unknown) => {
+      if (!isFile(await agent.store.transcripts.locate(name))) throw error;
     });
   }
   const begin: Mutate = (entry) =>
@@ -88,8 +85,9 @@ export async function beginSession(agent: AgentHandle, sessionId: string) {
   return { key, entry: await agent.store.update(key, begin, { windowReason: "initial" }) };
 }
 
-interface TranscriptStart {
-  path: string;
+interface WindowStart {
+  name: string;
+  folder?: TranscriptFolder | undefined;
   sessionId: string;
   key: string;
   reason: WindowReason;
@@ -98,19 +96,20 @@ interface TranscriptStart {
   entries?: DraftEntry[] | undefined;
 }
 
-async function startTranscript(agent: AgentHandle, start: TranscriptStart): Promise<TranscriptEnd | undefined> {
-  const { path, sessionId, reason, command, forkOf } = start;
-  const common = { path, sessionId, cwd: agent.workspace, clock: agent.clock, durability: agent.durability };
+async function startTranscript(agent: AgentHandle, start: WindowStart) {
+  const { name, folder, sessionId, reason, command, forkOf } = start;
+  const { transcripts } = agent.store;
+  const common = { sessionId, cwd: agent.workspace };
   const how = command === undefined ? { reason } : { reason, command };
   const data: SessionMark = { key: canonicalSessionKey(start.key, agent), ...how };
   const mark: DraftEntry = { type: "custom", customType: SESSION_MARK_TYPE, data };
   if (forkOf === undefined) {
-    await using log = await createTranscript({ ...common, entries: [mark, ...(start.entries ?? [])] });
-    return log.end;
+    await using log = await transcripts.create(name, { ...common, folder, entries: [mark, ...(start.entries ?? [])] });
+    return { path: log.path, end: log.end };
   }
-  await using log = await forkTranscript({ ...common, parentPath: forkOf });
+  await using log = await transcripts.fork(name, forkOf, common);
   await log.append([mark]);
-  return log.end;
+  return { path: log.path, end: log.end };
 }
 
 /** Closes a session's window and opens the next. The person's settings stay. */
@@ -136,19 +135,20 @@ export async function resetSession(
 
 /** Creates a missing transcript. If there was one, the new one records the loss. */
 export async function ensureTranscript(agent: AgentHandle, key: string, entry: SessionEntry): Promise<string> {
-  const path = transcriptPath(agent, entry);
+  const path = await transcriptPath(agent, entry);
   if (isFile(path)) return path;
-  await createMissingTranscript(agent, { key, sessionId: entry.sessionId, path }, expectedTranscript(entry));
+  const place = { key, sessionId: entry.sessionId, name: transcriptName(entry) };
+  await createMissingTranscript(agent, place, expectedTranscript(entry));
   return path;
 }
 
 export async function createMissingTranscript(
   agent: AgentHandle,
-  place: { key: string; sessionId: string; path: string },
+  place: Pick<WindowStart, "key" | "sessionId" | "name" | "folder">,
   { written, end }: ExpectedTranscript,
 ): Promise<void> {
-  await ensurePrivateFolder(dirname(place.path));
-  const kept = await setAsideMissing(place.path, { written, clock: agent.clock });
+  const { name, folder } = place;
+  const kept = await agent.store.transcripts.setAsideMissing(name, { written, folder });
   if (kept !== undefined) {
     agent.logger.warn("the transcript of this session is missing; created a new one", { ...place, ...kept });
   }
@@ -221,20 +221,11 @@ export async function forkSessionFromParent(params: {
   agent: AgentHandle;
   parentEntry: SessionEntry;
 }): Promise<{ sessionId: string; sessionFile: string } | null> {
-  const { agent } = params;
-  const parentPath = transcriptPath(agent, params.parentEntry);
-  if (!(await fileExists(parentPath))) return null;
+  const { agent, parentEntry } = params;
+  if (!(await fileExists(await transcriptPath(agent, parentEntry)))) return null;
   const sessionId = agent.ids.uuid();
-  const sessionFile = join(agent.sessionsFolder, transcriptFileName(sessionId));
-  await ensurePrivateFolder(agent.sessionsFolder);
-  const log = await forkTranscript({
-    parentPath,
-    path: sessionFile,
-    sessionId,
-    cwd: agent.workspace,
-    clock: agent.clock,
-    durability: agent.durability,
-  });
-  await log.close();
-  return { sessionId, sessionFile };
+  const start = { sessionId, cwd: agent.workspace };
+  const name = transcriptFileName(sessionId);
+  await using log = await agent.store.transcripts.fork(name, transcriptName(parentEntry), start);
+  return { sessionId, sessionFile: log.path };
 }

@@ -14,9 +14,27 @@ export interface ChangeSource {
 
 const POLL_INTERVAL_MS = 250;
 
+/** Polls the source while there are listeners. */
 export function createChangeFeed(source: ChangeSource, logger: Logger) {
+  const look = (): void => {
+    try {
+      listeners.tell(source.look());
+    } catch (error) {
+      logger.warn("Changes of other processes could not be read", { error });
+    }
+  };
+  const listeners = createListeners(logger, () => {
+    source.start();
+    const timer = setInterval(look, POLL_INTERVAL_MS).unref();
+    return () => clearInterval(timer);
+  });
+  return listeners;
+}
+
+/** `begin` is called for the first listener; the function that it returns is called when the last one has left. */
+export function createListeners(logger: Logger, begin: () => () => void) {
   const listeners = new Set<(change: StoreChange) => void>();
-  let timer: NodeJS.Timeout | undefined;
+  let end: (() => void) | undefined;
 
   const tellOne = (listener: (change: StoreChange) => void, change: StoreChange): void => {
     try {
@@ -28,24 +46,14 @@ export function createChangeFeed(source: ChangeSource, logger: Logger) {
   const tell = (changes: readonly StoreChange[]): void => {
     for (const change of changes) for (const listener of listeners) tellOne(listener, change);
   };
-  const look = (): void => {
-    try {
-      tell(source.look());
-    } catch (error) {
-      logger.warn("Changes of other processes could not be read", { error });
-    }
-  };
   const stop = (): void => {
-    clearInterval(timer);
-    timer = undefined;
+    end?.();
+    end = undefined;
   };
 
   return {
     listen: (listener: (change: StoreChange) => void): (() => void) => {
-      if (timer === undefined) {
-        source.start();
-        timer = setInterval(look, POLL_INTERVAL_MS).unref();
-      }
+      end ??= begin();
       // Wrapped, so that one function can listen twice and stop each separately.
       const own = (change: StoreChange): void => listener(change);
       listeners.add(own);

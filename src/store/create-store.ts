@@ -3,25 +3,30 @@
  * read, changed and written again. A store implementation provides a `StoreContext`: its rows and how to write them.
  */
 import { existsSync } from "node:fs";
-import { lazy } from "../base/async.ts";
+import { createKeyedMutex, lazy } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { faultPoint } from "../base/faults.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
-import { currentProcess, processState } from "../base/processes.ts";
+import { currentProcess } from "../base/processes.ts";
 import { type Gate, createGate } from "./gate.ts";
-import { type Write, type WriteArguments, assertLease, hasWindow } from "./operations.ts";
+import { type Write, type WriteArguments, hasWindow, isNewest } from "./operations.ts";
 import { type HistoryOptions, type PendingQueues, createGroupHistory, createSystemEvents } from "./pending.ts";
 import type { AcquireOptions, Inbox, Lease, LeaseAttempt, Leases, Outbox, OutboxDraft, OutboxItem } from "./queues.ts";
-import type { PackedDraft, PutEntry, QueueName, StoreRows, StoredLease } from "./rows.ts";
+import type { PackedDraft, PutEntry, QueueName, StoreReads } from "./rows.ts";
 import { type Mutate, type SessionEntry, windowStateOf } from "./session-entry.ts";
-import { windowNotClosed } from "./store-errors.ts";
+import { leaseLost, windowNotClosed } from "./store-errors.ts";
 import { checkListQuery, handoffFromJson, handoffToJson, toJson } from "./store-rules.ts";
-import type { Handoffs, JsonPage, KeptHandoff, ListPage, ListQuery, Store, StoreKind, UpdateOptions } from "./store.ts";
+import type { Handoffs, JsonPage, KeptHandoff, ListPage, ListQuery, Store, UpdateOptions } from "./store.ts";
+import type { TranscriptFilesOptions } from "./transcript-files.ts";
+import type { Transcripts } from "./transcripts.ts";
 
-export interface StoreOptions extends HistoryOptions {
+export interface FileStoreOptions extends StoreOptions, TranscriptFilesOptions {
   /** The file that holds the entries. Created with its folder if missing. */
   path: string;
+}
+
+export interface StoreOptions extends HistoryOptions {
   /** Normalised. */
   agentId: string;
   /** Default: `main`. */
@@ -33,10 +38,13 @@ export interface StoreOptions extends HistoryOptions {
   logger?: Logger | undefined;
 }
 
-export interface StoreContext {
-  kind: StoreKind;
-  /** Runs a task on one state. `fresh` reads the files even if they look unchanged. */
-  read: <T>(task: (rows: StoreRows) => T, options?: { fresh?: boolean | undefined }) => T;
+export interface StoreContext extends Pick<Store, "kind" | "location"> {
+  /** Default: 30 s. */
+  leaseTtlMs?: number | undefined;
+  /** True if a refused attempt to take a lease costs no more than a read. Default: false. */
+  refusesLeasesCheaply?: boolean | undefined;
+  /** Resolves to a copy of the task's result. `fresh` reads the files even if they look unchanged. */
+  read: <T>(task: (rows: StoreReads) => T | Promise<T>, options?: { fresh?: boolean | undefined }) => Promise<T>;
   write: Write;
   modify: Modify;
   /** The entry as it will be read from disk. Throws if JSON cannot represent it. */
@@ -44,6 +52,7 @@ export interface StoreContext {
   list: (query: ListQuery) => Promise<ListPage>;
   listJson: (query: JsonQuery) => Promise<JsonPage>;
   listHandoffs: (limit: number | undefined) => Promise<KeptHandoff[]>;
+  transcripts: Transcripts;
   onChange: Store["onChange"];
   /** Called when no operation is running any more. */
   close: () => Promise<void>;
@@ -70,15 +79,27 @@ export interface Prepared<Name extends ComparingWrite, Value> {
 export type Modify = <Name extends ComparingWrite, Value>(
   name: Name,
   key: string,
-  prepare: (rows: StoreRows) => Prepared<Name, Value>,
+  prepare: (rows: StoreReads) => Promise<Prepared<Name, Value>>,
   write?: (put: WriteArguments<Name>) => Promise<boolean>,
 ) => Promise<Value>;
 
+/** For a store that compares versions: if another process was faster, everything runs again. */
+export function modifyByVersion(reads: StoreReads, write: Write): Modify {
+  const mutex = createKeyedMutex();
+  return async (name, key, prepare, put = (given) => write(name, given)) =>
+    await mutex.run(`${name} ${key}`, async () => {
+      for (;;) {
+        const prepared = await prepare(reads);
+        if (prepared.put === undefined || (await put(prepared.put))) return prepared.value;
+      }
+    });
+}
+
 export async function createStore(options: StoreOptions, context: StoreContext): Promise<Store> {
-  const { agentId, path, mainKey, pendingFile } = options;
+  const { agentId, mainKey, pendingFile } = options;
   const { clock = systemClock, ids = randomIds, logger = silentLogger } = options;
-  const { kind, read, write } = context;
-  const gate = createGate(path, { agentId, mainKey });
+  const { kind, location, read, write, transcripts } = context;
+  const gate = createGate(location, { agentId, mainKey });
   const parts: Parts = { ...context, gate, clock, ids };
   const queues = createPendingQueues(parts);
   if (pendingFile !== undefined && existsSync(pendingFile)) {
@@ -91,8 +112,8 @@ export async function createStore(options: StoreOptions, context: StoreContext):
   return {
     kind,
     agentId,
-    path,
-    get: (key) => gate.withKey(key, (own) => read((rows) => rows.entry(own)?.entry)),
+    location,
+    get: (key) => gate.withKey(key, (own) => read(async (rows) => (await rows.entry(own))?.entry)),
     list: (query = {}) =>
       gate.run(async () => {
         checkListQuery(query);
@@ -106,7 +127,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
     update: (key, mutate, updateOptions = {}) => gate.withKey(key, (own) => update(own, mutate, updateOptions)),
     delete: (key, deletion = {}) => gate.withKey(key, (own) => write("deleteEntry", { ...deletion, key: own })),
 
-    windows: (key) => gate.withKey(key, (own) => read((rows) => [...rows.windows(own)])),
+    windows: (key) => gate.withKey(key, (own) => read(async (rows) => [...(await rows.windows(own))])),
     findWindows: (prefix, limit) => gate.run(() => read((rows) => rows.findWindows(prefix, limit))),
     putWindow: (window) =>
       gate.withKey(window.key, async (key) => {
@@ -115,6 +136,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
       }),
     removeWindow: (key, sessionId) => gate.withKey(key, (own) => write("removeWindow", { key: own, sessionId })),
 
+    transcripts,
     leases: createLeases(parts),
     inbox: createInbox(parts, update),
     outbox: createOutbox(parts),
@@ -145,8 +167,8 @@ function createUpdate({ modify, copyEntry, clock }: Parts): UpdateEntry {
   const schema = lazy(() => import("./entry-schema.ts"));
   return async (key, mutate, { lease, windowReason, openedAt }, write) => {
     const { validateEntryChanges } = await schema.get();
-    const prepare = (rows: StoreRows): Prepared<"putEntry", SessionEntry | undefined> => {
-      const stored = rows.entry(key);
+    const prepare = async (rows: StoreReads): Promise<Prepared<"putEntry", SessionEntry | undefined>> => {
+      const stored = await rows.entry(key);
       const before = stored?.entry;
       const returned = mutate(before && copyEntry(before));
       if (returned === undefined) return { value: before, put: undefined };
@@ -237,7 +259,7 @@ function createOutbox(parts: Parts): Outbox {
 /** In small batches, so that other writers wait for one batch only. Usually there is nothing to write. */
 async function prune({ read, write }: Parts, queue: QueueName, before: number): Promise<number> {
   let total = 0;
-  while (read((rows) => rows.hasEndedBefore(queue, before))) {
+  while (await read((rows) => rows.hasEndedBefore(queue, before))) {
     total += await write("prune", { queue, before, limit: PRUNED_AT_ONCE });
   }
   return total;
@@ -254,55 +276,46 @@ function storable<T>(value: T): T {
   return value === undefined ? value : (JSON.parse(toJson(value, "payload")) as T);
 }
 
-/**
- * A free lease is taken only if it is still exactly the lease that was seen, so only one of several processes gets it.
- */
-function createLeases({ gate, read, write, clock, ids }: Parts): Leases {
-  const heldNow = (stored: StoredLease | undefined): Lease | undefined => {
-    const held = stored?.held;
-    // The lease of a process that has ended is free at once; one on another host is free when it expires.
-    const isFree = held === undefined || held.expiresAt <= clock.now() || processState(held.process) === "dead";
-    return isFree ? undefined : held;
-  };
-  const tryAcquire = async (key: string, { ttlMs, claim = false }: AcquireOptions): Promise<LeaseAttempt> => {
-    for (;;) {
-      const seen = read((rows) => rows.lease(key));
-      faultPoint("lease.read");
-      const held = heldNow(seen);
-      if (held !== undefined) return { acquired: false, held };
-      const expiresAt = clock.now() + ttlMs;
-      const lease = { key, epoch: (seen?.epoch ?? 0) + 1, holder: ids.uuid(), process: currentProcess(), expiresAt };
-      const { taken, claimed } = await write("takeLease", { lease, seen, claim }).catch(async (error: unknown) => {
-        // The lease may have been written all the same, and then no one would release it.
-        await write("releaseLease", lease).catch(() => undefined);
-        throw error;
-      });
-      if (!taken) continue;
-      faultPoint("lease.taken");
-      return { acquired: true, lease, claimed };
-    }
+/** A process that waits for a lease asks several times a second, so a refused attempt must be cheap. */
+function createLeases(parts: Parts): Leases {
+  const { gate, read, write, clock, ids, leaseTtlMs = LEASE_TTL_MS, refusesLeasesCheaply = false } = parts;
+  const heldNow = (key: string): Promise<Lease | undefined> => read((rows) => rows.heldLease(key, clock.now()));
+  const tryAcquire = async (key: string, options: AcquireOptions): Promise<LeaseAttempt> => {
+    const held = refusesLeasesCheaply ? undefined : await heldNow(key);
+    faultPoint("lease.read");
+    if (held !== undefined) return { acquired: false, held };
+    const given = { ...options, key, holder: ids.uuid(), process: currentProcess(), now: clock.now() };
+    const attempt = await write("acquireLease", given).catch(async (error: unknown) => {
+      // The lease may have been written all the same, and then no one would release it.
+      await write("releaseLease", given).catch(() => undefined);
+      throw error;
+    });
+    if (attempt.acquired) faultPoint("lease.taken");
+    return attempt;
   };
 
   return {
+    defaultTtlMs: leaseTtlMs,
     acquire: (leased, options) => gate.withLeased(leased, (key) => tryAcquire(key, options)),
-    renew: (lease, { ttlMs }) =>
-      gate.withLeased(lease, async () => {
-        const renewed = { ...lease, expiresAt: clock.now() + ttlMs };
-        return (await write("renewLease", renewed)) ? renewed : undefined;
-      }),
+    renew: (lease, { ttlMs }) => gate.withLeased(lease, () => write("renewLease", { lease, ttlMs, now: clock.now() })),
     release: (lease) => gate.withLeased(lease, () => write("releaseLease", lease)),
-    current: (leased) => gate.withLeased(leased, (key) => heldNow(read((rows) => rows.lease(key)))),
+    current: (leased) => gate.withLeased(leased, heldNow),
     list: () => gate.run(() => read((rows) => rows.leases())),
     assertCurrent: (lease) =>
-      gate.withLeased(lease, () => read((rows) => assertLease(rows, lease.key, lease), { fresh: true })),
+      gate.withLeased(lease, async () => {
+        const stored = await read((rows) => rows.lease(lease.key), { fresh: true });
+        if (!isNewest(stored, lease)) throw leaseLost(lease);
+      }),
   };
 }
+
+const LEASE_TTL_MS = 30_000;
 
 function createHandoffs({ gate, read, write, modify, listHandoffs, clock }: Parts): Handoffs {
   return {
     get: (key) =>
-      gate.withKey(key, (own) => {
-        const stored = read((rows) => rows.handoff(own));
+      gate.withKey(key, async (own) => {
+        const stored = await read((rows) => rows.handoff(own));
         return stored && handoffFromJson(stored.state);
       }),
     list: ({ limit } = {}) =>
@@ -312,10 +325,10 @@ function createHandoffs({ gate, read, write, modify, listHandoffs, clock }: Part
       }),
     update: (given, mutate, { ofWindow } = {}) =>
       gate.withKey(given, (key) =>
-        modify("putHandoff", key, (rows): Prepared<"putHandoff", unknown> => {
-          const stored = rows.handoff(key);
+        modify("putHandoff", key, async (rows): Promise<Prepared<"putHandoff", unknown>> => {
+          const stored = await rows.handoff(key);
           const before = (): unknown => stored && handoffFromJson(stored.state);
-          const isGone = ofWindow !== undefined && !hasWindow(rows, key, ofWindow);
+          const isGone = ofWindow !== undefined && !hasWindow(await rows.windows(key), ofWindow);
           const returned = isGone ? undefined : mutate(before());
           if (returned === undefined) return { value: before(), put: undefined };
           const state = handoffToJson(returned);

@@ -3,12 +3,15 @@
  * store runs each in a transaction or under its lock. Operations check before they change anything: a refused one
  * leaves everything as it was.
  */
+import { processState } from "../base/processes.ts";
 import { type PendingChange, type PendingKind, type PendingResult, applyPendingChange } from "./pending.ts";
 import {
+  type AcquireOptions,
   type ClaimOptions,
   type FinishOptions,
   type InboxItem,
   type Lease,
+  type LeaseAttempt,
   type OutboxItem,
   type RequeueOptions,
   type WriteOptions,
@@ -71,36 +74,34 @@ function assertNotCurrent(rows: StoreRows, window: Pick<Window, "key" | "session
 }
 
 /** Throws if the lease is not the newest of the key. Without a lease, the write is not fenced. */
-export function assertLease(rows: StoreRows, key: string, lease: Lease | undefined): void {
+function assertLease(rows: StoreRows, key: string, lease: Lease | undefined): void {
   if (lease === undefined) return;
   if (lease.key !== key) throw leaseOfAnotherKey(lease, key);
-  if (!isNewest(rows, lease)) throw leaseLost(lease);
+  if (!isNewest(rows.lease(key), lease)) throw leaseLost(lease);
 }
 
-function isNewest(rows: StoreRows, { key, epoch, holder }: Lease): boolean {
-  const held = rows.lease(key)?.held;
-  return held?.epoch === epoch && held.holder === holder;
+export function isNewest(stored: StoredLease | undefined, { epoch, holder }: Lease): boolean {
+  return stored?.held?.epoch === epoch && stored.held.holder === holder;
 }
 
-interface TakeLease {
-  lease: Lease;
-  /** The lease that was seen to be free. Undefined if the key never had one. */
-  seen: StoredLease | undefined;
-  /** Also claims the pending item, if it is the only one and was never started. */
-  claim: boolean;
+interface AcquireLease extends Pick<Lease, "key" | "holder" | "process">, AcquireOptions {
+  now: number;
 }
 
-/** `taken` is false if any process took, renewed or released the lease since it was seen. */
-function takeLease(
-  rows: StoreRows,
-  { lease, seen, claim }: TakeLease,
-): { taken: boolean; claimed?: InboxItem | undefined } {
-  const { key, epoch } = lease;
-  const current = rows.lease(key);
-  if (current?.epoch !== seen?.epoch || current?.held?.expiresAt !== seen?.held?.expiresAt) return { taken: false };
-  rows.putLease(key, { epoch, held: lease });
+function acquireLease(rows: StoreRows, { key, holder, process, ttlMs, claim, now }: AcquireLease): LeaseAttempt {
+  const held = rows.heldLease(key, now);
+  if (held !== undefined) return { acquired: false, held };
+  const lease = { key, epoch: (rows.lease(key)?.epoch ?? 0) + 1, holder, process, expiresAt: now + ttlMs };
+  rows.putLease(key, { epoch: lease.epoch, held: lease });
   rows.recordChange({ what: "lease", key });
-  return { taken: true, claimed: claim ? claimOnlyItem(rows, key) : undefined };
+  return { acquired: true, lease, claimed: claim === true ? claimOnlyItem(rows, key) : undefined };
+}
+
+/** The lease of a process that has ended is free at once; one on another host is free when it expires. */
+export function leaseInForce(stored: StoredLease | undefined, now: number): Lease | undefined {
+  const held = stored?.held;
+  const isFree = held === undefined || held.expiresAt <= now || processState(held.process) === "dead";
+  return isFree ? undefined : held;
 }
 
 function claimOnlyItem(rows: StoreRows, key: string): InboxItem | undefined {
@@ -110,17 +111,26 @@ function claimOnlyItem(rows: StoreRows, key: string): InboxItem | undefined {
   return moveItems(rows, [{ ...item, state: "running", attempts: 1 }])[0];
 }
 
-/** False if it was taken over or released. Listeners do not care about renewals, so this records no change. */
-function renewLease(rows: StoreRows, lease: Lease): boolean {
-  if (!isNewest(rows, lease)) return false;
-  rows.putLease(lease.key, { epoch: lease.epoch, held: lease });
-  return true;
+interface RenewLease extends OfLease {
+  ttlMs: number;
+  now: number;
 }
 
-function releaseLease(rows: StoreRows, lease: Lease): void {
-  if (!isNewest(rows, lease)) return;
-  rows.putLease(lease.key, { epoch: lease.epoch });
-  rows.recordChange({ what: "lease", key: lease.key });
+/** Undefined if it was taken over or released. Listeners do not care about renewals, so this records no change. */
+function renewLease(rows: StoreRows, { lease, ttlMs, now }: RenewLease): Lease | undefined {
+  const { key, epoch } = lease;
+  if (!isNewest(rows.lease(key), lease)) return undefined;
+  const renewed = { ...lease, expiresAt: now + ttlMs };
+  rows.putLease(key, { epoch, held: renewed });
+  return renewed;
+}
+
+/** A holder has its id for one acquisition only, so the epoch need not be known. */
+function releaseLease(rows: StoreRows, { key, holder }: Pick<Lease, "key" | "holder">): void {
+  const stored = rows.lease(key);
+  if (stored?.held?.holder !== holder) return;
+  rows.putLease(key, { epoch: stored.epoch });
+  rows.recordChange({ what: "lease", key });
 }
 
 function admitMessage(rows: StoreRows, message: AdmittedMessage): { admitted: boolean; item: InboxItem } {
@@ -288,14 +298,14 @@ function prune(rows: StoreRows, { queue, before, limit }: Prune): number {
 /** Returns false and changes nothing if the state has another version, or the window is gone. */
 function putHandoff(rows: StoreRows, put: PutHandoff): boolean {
   const { key, expectedVersion, ofWindow } = put;
-  if (ofWindow !== undefined && !hasWindow(rows, key, ofWindow)) return false;
+  if (ofWindow !== undefined && !hasWindow(rows.windows(key), ofWindow)) return false;
   if (rows.handoff(key)?.version !== expectedVersion) return false;
   rows.putHandoff(put);
   return true;
 }
 
-export function hasWindow(rows: StoreRows, key: string, sessionId: string): boolean {
-  return rows.windows(key).some((window) => window.sessionId === sessionId);
+export function hasWindow(windows: readonly Window[], sessionId: string): boolean {
+  return windows.some((window) => window.sessionId === sessionId);
 }
 
 function deleteHandoff(rows: StoreRows, { key }: { key: string }): boolean {
@@ -323,7 +333,7 @@ export const OPERATIONS = {
   deleteEntry,
   putWindow,
   removeWindow,
-  takeLease,
+  acquireLease,
   renewLease,
   releaseLease,
   admitMessage,

@@ -82,6 +82,10 @@ export function createGroupHistory(
       const { items } = await takeItems(queues, "history", key, turn);
       return items.map(({ value }) => value).filter(isHistoryEntry);
     },
+    waiting: async (key) => {
+      const { items } = (await queues.read("history", key)) ?? EMPTY;
+      return items.map(({ value }) => value).filter(isHistoryEntry);
+    },
     clear: async (key, turnId) => await settleItems(queues, "history", key, turnId),
     forget: async (key) => void (await queues.change("history", key, { do: "forget" })),
   };
@@ -114,6 +118,10 @@ export function createSystemEvents(queues: PendingQueues, clock: Clock): SystemE
     drainSystemEvents: async (key, turn) => {
       const { items, dropped } = await takeItems(queues, "systemEvents", key, turn);
       return { id: turn.id, events: items.map(({ at, value }) => ({ at, text: String(value) })), dropped };
+    },
+    waitingSystemEvents: async (key) => {
+      const { items } = (await queues.read("systemEvents", key)) ?? EMPTY;
+      return items.map(({ value }) => String(value));
     },
     acknowledgeSystemEvents: async (key, batchId) => await settleItems(queues, "systemEvents", key, batchId),
     forgetSystemEvents: async (key) => void (await queues.change("systemEvents", key, { do: "forget" })),

@@ -14,7 +14,7 @@ export interface Lease {
   /** Id of the holder, unique to this acquisition. */
   holder: string;
   process: ProcessIdentity;
-  /** Wall-clock instant (ms) after which anyone may take the lease over. */
+  /** Instant (ms) by the store's clock after which anyone may take the lease over. */
   expiresAt: number;
 }
 
@@ -24,6 +24,8 @@ export interface WriteOptions {
 }
 
 export interface Leases {
+  /** How long a lease should stay valid without renewal. */
+  readonly defaultTtlMs: number;
   /** Takes a free, expired or orphaned lease; otherwise `held` is the lease in force. Does not wait. */
   acquire(leased: Leased, options: AcquireOptions): Promise<LeaseAttempt>;
   /** Extends the lease. Undefined if another process has taken it over. */
@@ -124,7 +126,7 @@ export function isApart({ turn }: Pick<InboxItem, "turn">): boolean {
   return turn?.endsWith(APART_SUFFIX) === true;
 }
 
-const APART_SUFFIX = "-apart";
+export const APART_SUFFIX = "-apart";
 
 export const GIVEN_UP_NOTE = "given up";
 

@@ -1,5 +1,6 @@
 /**
- * The tables of a store, read and changed synchronously on one state. `operations.ts` holds the rules; an
+ * The tables of a store. `StoreRows` are read and changed synchronously on one state; a store on another machine has
+ * only `StoreReads`, and its own form of the writes. `operations.ts` holds the rules; an
  * implementation only stores values. They may be shared with the store, so callers must not change them in place.
  */
 import type { PendingChange, PendingKind, PendingQueue } from "./pending.ts";
@@ -33,6 +34,8 @@ export interface StoreRows {
   removeWindow(key: string, sessionId: string): boolean;
 
   lease(key: string): StoredLease | undefined;
+  /** The lease in force at this instant. Undefined if it is free. */
+  heldLease(key: string, now: number): Lease | undefined;
   /** Leases that were not released. */
   leases(): Lease[];
   putLease(key: string, lease: StoredLease): void;
@@ -72,6 +75,32 @@ export interface StoreRows {
   /** Tells listeners in every process. */
   recordChange(change: StoreChange): void;
 }
+
+/** Reads that answer at once or later. */
+export type StoreReads = {
+  [Name in ReadName]: (
+    ...given: Parameters<StoreRows[Name]>
+  ) => ReturnType<StoreRows[Name]> | Promise<ReturnType<StoreRows[Name]>>;
+};
+
+type ReadName =
+  | "entry"
+  | "windows"
+  | "findWindows"
+  | "lease"
+  | "heldLease"
+  | "leases"
+  | "inboxItem"
+  | "pendingItems"
+  | "givenUp"
+  | "outboxItem"
+  | "outboxItemOf"
+  | "due"
+  | "routes"
+  | "failures"
+  | "hasEndedBefore"
+  | "handoff"
+  | "pendingQueue";
 
 export type QueueName = "inbox" | "outbox";
 

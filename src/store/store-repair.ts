@@ -7,7 +7,7 @@ import type { SessionEntry } from "./session-entry.ts";
 import type { StoreKind, Window } from "./store.ts";
 
 export interface StoreRepair {
-  readonly kind: StoreKind;
+  readonly kind: Exclude<StoreKind, "postgres">;
   /** The file that holds the entries. */
   readonly path: string;
   /** Why the store cannot be opened. Undefined if it can, or if there never was one. */

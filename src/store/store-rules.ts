@@ -9,7 +9,7 @@ import { isRecord } from "../base/json-record.ts";
 import { printableLine } from "../base/text.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { encodeName } from "../keys/encoding.ts";
-import { resolveAgentIdFromSessionKey, sessionKindOf } from "../keys/session-key.ts";
+import { type SessionKind, resolveAgentIdFromSessionKey, sessionKindOf } from "../keys/session-key.ts";
 import type { DeliveryRoute } from "./queues.ts";
 import type { SessionEntry, WindowState } from "./session-entry.ts";
 import type { ListQuery, Window, WindowReason } from "./store.ts";
@@ -105,6 +105,12 @@ export function entryFacets(key: string, entry: SessionEntry) {
       .join("\n")
       .toLowerCase(),
   };
+}
+
+/** A JSON object without its opening brace, so that the age can be put in front of it. */
+export function toListing(key: string, kind: SessionKind, entry: SessionEntry): string {
+  const shown = LISTED_FIELDS.filter((field) => entry[field] !== undefined && entry[field] !== null);
+  return JSON.stringify({ key, kind, ...Object.fromEntries(shown.map((field) => [field, entry[field]])) }).slice(1);
 }
 
 /** The words of a text query, in lower case as in `search`. */
@@ -212,4 +218,29 @@ function tooLarge(bytes: number): HoldfastError {
   const message = `The hand-off has ${bytes} bytes; a store keeps up to ${MAX_STATE_BYTES}`;
   const hint = "Nothing was changed. Keep fewer or shorter notes in it.";
   return new HoldfastError("usage", "handoff-too-large", message, { hint, data: { bytes, largest: MAX_STATE_BYTES } });
+}
+
+type StoredValue = string | number | bigint | boolean | Uint8Array | null;
+
+/** The row as an object: camel case, without NULLs, and with these columns parsed as JSON. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the columns
+export function fromRow<T>(row: Readonly<Record<string, StoredValue>>, jsonColumns: readonly string[]): T {
+  const object: Record<string, unknown> = {};
+  for (const column in row) {
+    const value = row[column];
+    if (value === null || value === undefined) continue;
+    object[memberOf(column)] = jsonColumns.includes(column) ? JSON.parse(String(value)) : value;
+  }
+  return object as T;
+}
+
+const memberNames = new Map<string, string>();
+
+/** `session_key` → `sessionKey`. Every turn reads dozens of rows, so the names are kept. */
+function memberOf(column: string): string {
+  const known = memberNames.get(column);
+  if (known !== undefined) return known;
+  const name = column.replace(/_[a-z]/g, (letter) => letter.slice(1).toUpperCase());
+  memberNames.set(column, name);
+  return name;
 }

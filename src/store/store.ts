@@ -12,15 +12,16 @@
  */
 import type { DeliveryRoute, Inbox, Leases, Outbox, WriteOptions } from "./queues.ts";
 import type { Mutate, SessionEntry, WindowState } from "./session-entry.ts";
+import type { Transcripts } from "./transcripts.ts";
 import type { SessionKind } from "../keys/session-key.ts";
 
-export type StoreKind = "sqlite" | "json";
+export type StoreKind = "sqlite" | "json" | "postgres";
 
 export interface Store {
   readonly kind: StoreKind;
   readonly agentId: string;
-  /** The file that holds the entries. */
-  readonly path: string;
+  /** The file that holds the entries, or the URL of the database without its password. */
+  readonly location: string;
 
   get(key: string): Promise<SessionEntry | undefined>;
   list(query?: ListQuery): Promise<ListPage>;
@@ -43,6 +44,7 @@ export interface Store {
   /** Resolves to false if there is no such window. The current one is refused with kind `conflict`. */
   removeWindow(key: string, sessionId: string): Promise<boolean>;
 
+  readonly transcripts: Transcripts;
   readonly leases: Leases;
   readonly inbox: Inbox;
   readonly outbox: Outbox;
@@ -180,6 +182,8 @@ export interface GroupHistory {
   append(key: string, entry: HistoryEntry): Promise<boolean>;
   /** The entries for this turn, oldest first. The same turn gets the same entries again. */
   take(key: string, turn: TurnClaim): Promise<HistoryEntry[]>;
+  /** All entries of a key, oldest first, without taking them. */
+  waiting(key: string): Promise<HistoryEntry[]>;
   /** After the reply: forgets the entries that the turn took. Later ones stay. */
   clear(key: string, turnId: string): Promise<boolean>;
   /** Forgets all entries of a key, for a deleted session. */
@@ -202,6 +206,8 @@ export interface SystemEvents {
   enqueueSystemEvent(key: string, text: string): Promise<boolean>;
   /** All waiting events, oldest first. Usually there are none, and then nothing is written. */
   drainSystemEvents(key: string, turn: TurnClaim): Promise<SystemEventBatch>;
+  /** All events of a key, oldest first, without draining them. */
+  waitingSystemEvents(key: string): Promise<string[]>;
   /** Call it when the turn is written. False if the batch is empty, acknowledged, or taken over by another turn. */
   acknowledgeSystemEvents(key: string, batchId: string): Promise<boolean>;
   /** Forgets the waiting events of a deleted session. */

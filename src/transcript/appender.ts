@@ -18,19 +18,40 @@ import { transcriptError } from "./scan.ts";
 
 export type Appender = ReturnType<typeof createAppender>;
 
-export async function openAppender(path: string, durability: Durability): Promise<Appender> {
-  return createAppender(await openForAppending(path), path, durability);
+/**
+ * Keeps the bytes of a transcript elsewhere; its file is then a copy. Every change comes here before it reaches the
+ * file, and is refused with kind `fenced` if the writer lost the lease of the session.
+ */
+export interface TranscriptBacking {
+  /**
+   * Brings the file up to date, or removes it if there is no such transcript, with the parents of a fork and their
+   * originals. Other processes of this machine may do the same at any time.
+   */
+  refresh(): Promise<void>;
+  /** Refused with kind `conflict` if the name is taken. */
+  create(content: Uint8Array): Promise<void>;
+  /** Refused with kind `conflict` if the size so far is not `at`. */
+  append(at: number, bytes: Uint8Array): Promise<void>;
+  /** Takes the new content from this file, and keeps the old content under the name `keptAs`. */
+  replace(file: string, keptAs: string): Promise<void>;
 }
 
 /** Without O_CREAT: a missing transcript must not be created without its header. */
-export async function openForAppending(path: string): Promise<FileHandle> {
-  return await open(path, constants.O_RDWR | constants.O_APPEND).catch((error: unknown) => {
+export async function openForAppending(path: string, backing?: TranscriptBacking): Promise<FileHandle> {
+  const flags = backing === undefined ? constants.O_RDWR | constants.O_APPEND : constants.O_RDWR;
+  return await open(path, flags).catch((error: unknown) => {
     throw transcriptError(error, "open", path);
   });
 }
 
-/** The handle must be open for appending. */
-export function createAppender(handle: FileHandle, path: string, durability: Durability) {
+export interface AppenderOptions {
+  durability: Durability;
+  backing?: TranscriptBacking | undefined;
+}
+
+/** The handle must be open for appending, or for writing if there is a backing. */
+export function createAppender(handle: FileHandle, path: string, { durability, backing }: AppenderOptions) {
+  const isCopy = backing !== undefined;
   const own = fstatSync(handle.fd);
   let end = own.size;
   let unsynced = false;
@@ -53,6 +74,8 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
   };
 
   const takeBack = async (written: number, length: number): Promise<void> => {
+    // The bytes are right, and the next refresh completes them.
+    if (isCopy) return;
     try {
       const { size } = await handle.stat();
       if (size === end + written) {
@@ -82,14 +105,20 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
     async append(bytes: Uint8Array): Promise<void> {
       assertSound();
       let written = 0;
+      // Another process may have refreshed the copy with these bytes already.
+      const at = isCopy ? end : null;
+      const { length } = bytes;
       try {
-        written = bytes.length <= SMALL ? writeSync(handle.fd, bytes) : (await handle.write(bytes)).bytesWritten;
-        if (written < bytes.length) throw shortWrite(path, written, bytes.length);
+        written =
+          length <= SMALL
+            ? writeSync(handle.fd, bytes, 0, length, at)
+            : (await handle.write(bytes, 0, length, at)).bytesWritten;
+        if (written < length) throw shortWrite(path, written, length);
         faultPoint("transcript.append.written");
         unsynced ||= durability !== "none";
         if (durability === "entry") await datasync();
       } catch (error) {
-        await takeBack(written, bytes.length);
+        await takeBack(written, length);
         throw transcriptError(error, "append to", path);
       }
       end += written;

@@ -9,7 +9,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { type Fence, withExclusiveAccess } from "./appender.ts";
+import { type Fence, type TranscriptBacking, withExclusiveAccess } from "./appender.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
 import { type CompactionEntry, type TranscriptEntry, SESSION_MARK_TYPE } from "./entries.ts";
 import type { TranscriptLog } from "./log.ts";
@@ -42,25 +42,33 @@ export interface CompactOptions {
   keepLastTurn?: boolean | undefined;
   clock?: Clock | undefined;
   fence?: Fence | undefined;
+  backing?: TranscriptBacking | undefined;
   onProblem?: OnProblem | undefined;
 }
 
 /** `archived` is the path of the original; `kept` counts no older entries that were carried over. */
-export async function compactTranscript(path: string, options: CompactOptions) {
-  const { maxEntries, fence, clock = systemClock } = options;
+export interface CompactResult {
+  compacted: boolean;
+  archived?: string | undefined;
+  kept: number;
+}
+
+export async function compactTranscript(path: string, options: CompactOptions): Promise<CompactResult> {
+  const { maxEntries, fence, backing, clock = systemClock } = options;
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new HoldfastError("usage", "invalid-entry-count", `Cannot keep ${maxEntries} entries`, {
       hint: "Give a whole number of at least 1.",
     });
   }
   return await withExclusiveAccess(path, { clock, fence }, async () => {
-    const header = await prepareForWrite(path, { clock, onProblem: options.onProblem });
+    await backing?.refresh();
+    const header = await prepareForWrite(path, { clock, backing, onProblem: options.onProblem });
     await using handle = await openForReading(path);
     const { cut, kept } = await findCut(handle, options);
     if (cut === undefined) return { compacted: false, kept };
     const survey = await surveyPath(path, cut, options.onProblem ?? (() => undefined));
     await fence?.();
-    const archived = await rewriteTranscript({ path, original: handle, at: clock.now() }, async (write) => {
+    const archived = await rewriteTranscript({ path, original: handle, at: clock.now(), backing }, async (write) => {
       await write(encodeHeader(header));
       const roots = await writeCarried(survey, write);
       return await writeKept(handle, cut, roots, survey, write);

@@ -12,6 +12,7 @@ import { hasCode } from "../base/errors.ts";
 import { freeName, syncFolder } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { readLines } from "../base/jsonl.ts";
+import type { TranscriptBacking } from "./appender.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
 import type { DraftEntry, TranscriptEntry, TranscriptHeader } from "./entries.ts";
 import { isFlushEntry, isHeartbeatEntry } from "./messages.ts";
@@ -179,20 +180,28 @@ export function damageNotice(
   };
 }
 
+export interface SetAside {
+  kind: DamageKind;
+  /** Path of the file that was set aside. */
+  keptAs: string;
+}
+
 /**
  * Frees the path of a missing transcript. A folder, a broken link or whatever is there is kept like a damaged file.
  * Otherwise an empty file takes that name, so that `doctor` reports a missing transcript too. Undefined: nothing was
  * written and nothing is there.
  */
-export async function setAsideMissing(path: string, { written, clock }: { written: boolean; clock: Clock }) {
+export async function setAsideMissing(
+  path: string,
+  { written, clock }: { written: boolean; clock: Clock },
+): Promise<SetAside | undefined> {
   const isTaken = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   if (!isTaken && !written) return undefined;
   const keptAs = await freeName(path, "damaged", clock.now());
   if (isTaken) await rename(path, keptAs);
   else await writeNewFile(keptAs, async () => undefined);
   await syncFolder(dirname(keptAs));
-  const kind: DamageKind = isTaken ? "not-a-file" : "missing";
-  return { kind, keptAs };
+  return { kind: isTaken ? "not-a-file" : "missing", keptAs };
 }
 
 export interface DamagedFile {
@@ -207,14 +216,16 @@ export interface RebuildOptions {
   /** The expected content. A file without it is kept aside and rebuilt. Default: unknown. */
   expected?: ExpectedTranscript | undefined;
   onProblem?: OnProblem | undefined;
+  backing?: TranscriptBacking | undefined;
 }
 
 /** Keeps the damaged file aside, writes a new one and reports that. */
 export async function rebuildDamaged(file: DamagedFile, options: RebuildOptions): Promise<void> {
   const { path, original, header, damage } = file;
+  const { backing } = options;
   const at = options.clock.now();
   const end = options.expected?.end;
-  const aside = await rewriteTranscript({ path, original, at, keptAs: "damaged" }, async (write) => {
+  const aside = await rewriteTranscript({ path, original, at, keptAs: "damaged", backing }, async (write) => {
     await write(encodeHeader(header));
     const seen = new Set<string>();
     const newest: LocatedEntry[] = [];

@@ -15,7 +15,14 @@ import { faultPoint } from "../base/faults.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, syncFolder } from "../base/files.ts";
 import type { JsonRecord } from "../base/json-record.ts";
 import type { Durability } from "../config/config.ts";
-import { type Fence, createAppender, inTurn, openAppender, withWriteAccess } from "./appender.ts";
+import {
+  type Fence,
+  type TranscriptBacking,
+  createAppender,
+  inTurn,
+  openForAppending,
+  withWriteAccess,
+} from "./appender.ts";
 import { decodeEntry, encodeEntry, encodeHeader } from "./codec.ts";
 import {
   type ReadContextOptions,
@@ -45,6 +52,8 @@ export interface TranscriptLogOptions {
   clock?: Clock | undefined;
   /** Called before every write and again before it is acknowledged. Default: there is no lease. */
   fence?: Fence | undefined;
+  /** Where the bytes are kept. Default: only in the file. */
+  backing?: TranscriptBacking | undefined;
   /** Epoch of that lease, stored with each entry to recognize lines of stale holders. */
   epoch?: number | undefined;
   onProblem?: OnProblem | undefined;
@@ -78,6 +87,7 @@ export async function openTranscriptLog(options: TranscriptLogOptions): Promise<
   const settings = withDefaults(options);
   const { path } = settings;
   return await withWriteAccess(path, settings, async () => {
+    await settings.backing?.refresh();
     const parked = settings.fence === undefined ? undefined : settings.parked?.take(path);
     let state = parked ?? (await openState(settings));
     if (parked === undefined && settings.expected !== undefined && settings.isRead === true) {
@@ -94,9 +104,9 @@ export async function openTranscriptLog(options: TranscriptLogOptions): Promise<
 }
 
 async function openState(settings: Settings): Promise<LogState> {
-  const { path, durability } = settings;
+  const { path } = settings;
   const { header, handle, window } = await openPrepared(path, settings, settings.onProblem ?? (() => undefined));
-  const appender = createAppender(handle, path, durability);
+  const appender = createAppender(handle, path, settings);
   const ids = createEntryIds();
   const leaf = leafIn(window, ids, settings);
   return {
@@ -130,7 +140,7 @@ export interface CreateTranscriptOptions extends TranscriptLogOptions {
 /** Creates the file durably and opens it. Fails if the path is taken. */
 export async function createTranscript(options: CreateTranscriptOptions): Promise<TranscriptLog> {
   const settings = withDefaults(options);
-  const { path, clock, durability } = settings;
+  const { path, clock, backing } = settings;
   const header: TranscriptHeader = {
     type: "session",
     version: TRANSCRIPT_VERSION,
@@ -145,8 +155,9 @@ export async function createTranscript(options: CreateTranscriptOptions): Promis
   await ensurePrivateFolder(dirname(path));
   return await inTurn(path, async () => {
     await settings.fence?.();
-    const handle = await createFile(path, encodeHeader(header) + entries.map(encodeEntry).join(""));
-    const appender = createAppender(handle, path, durability);
+    const content = Buffer.from(encodeHeader(header) + entries.map(encodeEntry).join(""));
+    await backing?.create(content);
+    const appender = createAppender(await createFile(path, content, backing), path, settings);
     const newest = settings.epoch ?? Number.NEGATIVE_INFINITY;
     const leafId = entries.at(-1)?.id;
     const state = { header, appender, ids, leafId, newestEpoch: newest, kept: undefined, untold: undefined };
@@ -169,8 +180,9 @@ function withDefaults(options: TranscriptLogOptions): Settings {
   return { ...options, durability: options.durability ?? "turn", clock: options.clock ?? systemClock };
 }
 
-async function createFile(path: string, content: string): Promise<FileHandle> {
-  const handle = await open(path, "ax+", PRIVATE_FILE).catch((error: unknown) => {
+async function createFile(path: string, content: Buffer, backing?: TranscriptBacking): Promise<FileHandle> {
+  // The name is free, so a file with it is an outdated copy.
+  const handle = await open(path, backing === undefined ? "ax+" : "w+", PRIVATE_FILE).catch((error: unknown) => {
     throw systemErrorCode(error) === "EEXIST" ? alreadyThere(path, error) : transcriptError(error, "create", path);
   });
   try {
@@ -278,6 +290,10 @@ function readBack(line: Buffer): TranscriptEntry[] {
 
 /** Writes again if the file was replaced meanwhile, because the new file may lack the bytes. */
 async function appendWherePathLeads(settings: Settings, state: LogState, bytes: Buffer): Promise<void> {
+  if (settings.backing !== undefined) {
+    await settings.backing.append(state.appender.end(), bytes);
+    return await state.appender.append(bytes);
+  }
   await state.appender.append(bytes);
   while (state.appender.compare() === "replaced") {
     await reopen(settings, state);
@@ -290,17 +306,18 @@ async function reopen(settings: Settings, state: LogState): Promise<void> {
   state.kept = undefined;
   await prepareForWrite(settings.path, settings);
   const replaced = state.appender;
-  state.appender = await openAppender(settings.path, settings.durability);
+  state.appender = createAppender(await openForAppending(settings.path, settings.backing), settings.path, settings);
   await replaced.handle.close();
 }
 
 /** Handles changes that others made to the file since the last write. */
 async function catchUp(settings: Settings, state: LogState): Promise<void> {
-  const { path, fence, onProblem } = settings;
+  const { path, fence, backing, onProblem } = settings;
   const change = state.appender.compare();
   if (change === "unchanged") return;
   state.kept = undefined;
-  if (change === "replaced") {
+  await backing?.refresh();
+  if (change === "replaced" || backing !== undefined) {
     await reopen(settings, state);
   } else {
     await cutTornTail(state.appender.handle, path, settings);

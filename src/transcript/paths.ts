@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { readFolderIfPresent } from "../base/files.ts";
 import { agentLayout, resolveHome } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 
@@ -33,6 +34,24 @@ export function sessionIdOfTranscript(fileName: string): string | undefined {
   const mark = stem.indexOf(TOPIC_MARK);
   const sessionId = mark === -1 ? stem : stem.slice(0, mark);
   return isSessionId(sessionId) ? sessionId : undefined;
+}
+
+/**
+ * The names of the transcripts in a folder, in alphabetical order. Empty if the folder does not exist. `kept`: also the
+ * originals that a rewrite or a repair has kept.
+ */
+export async function listTranscriptFiles(
+  folder: string,
+  { kept = false }: { kept?: boolean | undefined } = {},
+): Promise<string[]> {
+  const items = await readFolderIfPresent(folder);
+  const names = items.filter((item) => item.isFile()).map(({ name }) => name);
+  return names.filter((name) => isTranscriptName(name, kept)).toSorted();
+}
+
+export function isTranscriptName(name: string, kept: boolean): boolean {
+  const original = kept ? name.replace(/\.(?:bak\.|damaged-|torn-)[\w.:-]+$/, "") : name;
+  return sessionIdOfTranscript(original) !== undefined;
 }
 
 export function isSessionId(value: string): boolean {

@@ -34,7 +34,7 @@ export interface PreparedFile {
 
 /** Like `prepareForWrite`, but leaves the file open, so that a turn reads the end of the file only once. */
 export async function openPrepared(path: string, options: RebuildOptions, onProblem: OnProblem): Promise<PreparedFile> {
-  const handle = await openForAppending(path);
+  const handle = await openForAppending(path, options.backing);
   let header: TranscriptHeader;
   try {
     const fit = await makeFit(handle, path, options, onProblem);
@@ -47,7 +47,7 @@ export async function openPrepared(path: string, options: RebuildOptions, onProb
     throw transcriptError(error, "open", path);
   }
   await handle.close();
-  const rewritten = await openForAppending(path);
+  const rewritten = await openForAppending(path, options.backing);
   return { header, handle: rewritten, window: await scanTailWindow(rewritten) };
 }
 
@@ -80,7 +80,9 @@ async function makeFit(
   const current = header === undefined ? newHeader(path, options.clock) : { ...header, version: TRANSCRIPT_VERSION };
   if (damage !== undefined) return { header: current, window, isCurrent: false, damage };
   if (torn.bytes > 0) await setTailAside(handle, path, torn, options);
-  const isCurrent = header?.version === TRANSCRIPT_VERSION && !window.some(({ migrated }) => migrated);
+  // The backing still has the torn tail.
+  const isCut = torn.bytes === 0 || options.backing === undefined;
+  const isCurrent = header?.version === TRANSCRIPT_VERSION && isCut && !window.some(({ migrated }) => migrated);
   return { header: current, window, isCurrent };
 }
 
@@ -122,7 +124,7 @@ async function rewriteAsCurrent(
   header: TranscriptHeader,
   options: RebuildOptions,
 ): Promise<void> {
-  const target = { path, original: handle, at: options.clock.now() };
+  const target = { path, original: handle, at: options.clock.now(), backing: options.backing };
   const archive = await rewriteTranscript(target, async (write) => {
     await write(encodeHeader(header));
     let headerSeen = false;

@@ -7,11 +7,12 @@
  * again (`log.ts`). One of the two always notices, and a line copied twice is recognized by its id.
  */
 import { type FileHandle, constants, copyFile, link, open, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { fileStamp } from "../base/clock.ts";
 import { systemErrorCode } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import { PRIVATE_FILE, replaceFile, syncFolder, temporaryPath } from "../base/files.ts";
+import type { TranscriptBacking } from "./appender.ts";
 import { transcriptError } from "./scan.ts";
 
 export type Write = (bytes: string | Uint8Array) => Promise<void>;
@@ -22,6 +23,7 @@ export interface Rewrite {
   at: number;
   /** `damaged`: keeps the original as `<file>.damaged-<time>`. Default: as `<file>.bak.<time>`. */
   keptAs?: "damaged" | undefined;
+  backing?: TranscriptBacking | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface Rewrite {
  * path of the archived original.
  */
 export async function rewriteTranscript(
-  { path, original, at, keptAs }: Rewrite,
+  { path, original, at, keptAs, backing }: Rewrite,
   produce: (write: Write) => Promise<number>,
 ): Promise<string> {
   const temporary = temporaryPath(path);
@@ -40,9 +42,10 @@ export async function rewriteTranscript(
     });
     const archive = await archiveOriginal(path, `${keptAs === undefined ? "bak." : `${keptAs}-`}${fileStamp(at)}`);
     faultPoint("transcript.rewrite.archived");
+    await backing?.replace(temporary, basename(archive));
     await replaceFile(temporary, path);
     faultPoint("transcript.rewrite.replaced");
-    await carryOver(original, read, path);
+    if (backing === undefined) await carryOver(original, read, path);
     return archive;
   } catch (error) {
     await unlink(temporary).catch(() => undefined);

@@ -182,7 +182,7 @@ const MAX_RESULT = 20_000;
 
 /** The last answer in the transcript, or why there is none. */
 async function resultOf(agent: AgentHandle, entry: SessionEntry): Promise<string> {
-  for await (const { entry: line } of walkPath(transcriptPath(agent, entry), { onProblem: () => undefined })) {
+  for await (const { entry: line } of walkPath(await transcriptPath(agent, entry), { onProblem: () => undefined })) {
     if (line.type !== "message") continue;
     const { message } = line;
     if (message.role === "user") break;

@@ -8,13 +8,18 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 const PROCESSES = ["a", "b", "c", "d"];
 const UPDATES = 200;
 
-export function describeStoreConcurrency(kind: StoreKind): void {
+/** `prepare` makes what the store needs besides its home. */
+export function describeStoreConcurrency(
+  kind: StoreKind,
+  prepare: (home: string) => Promise<AsyncDisposable | undefined> = async () => undefined,
+): void {
   describe(`store concurrency: ${kind}`, () => {
     it(
       `keeps every one of ${UPDATES} updates of each of ${PROCESSES.length} processes`,
       { timeout: 180_000 },
       async () => {
         await using folder = await temporaryFolder({ onDisk: true });
+        await using _prepared = await prepare(folder.path);
         await Promise.all(
           PROCESSES.map((name) =>
             startChild("store", { kind, home: folder.path, task: "count", name, updates: UPDATES }).ended(),

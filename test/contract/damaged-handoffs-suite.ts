@@ -7,7 +7,7 @@ import { type MakeStore, type StoreFixture, entry, put } from "./store-fixture.t
 export function describeDamagedHandoffs(
   name: string,
   makeStore: MakeStore,
-  damage: (fixture: StoreFixture, key: string, text: string) => void,
+  damage: (fixture: StoreFixture, key: string, text: string) => void | Promise<void>,
 ): void {
   describe(`damaged hand-offs: ${name}`, () => {
     it.each(["", "[1", '{"count":1,"notes":["a", "b'])(
@@ -16,7 +16,7 @@ export function describeDamagedHandoffs(
         await using fixture = await makeStore();
         const { handoffs } = fixture.store;
         for (const key of ["one", "torn", "three"]) await keep(fixture.store, key, { count: 1 });
-        damage(fixture, "agent:main:torn", text);
+        await damage(fixture, "agent:main:torn", text);
         expect(await handoffs.get("torn")).toBe(text);
         expect((await handoffs.list()).map(({ key, state }) => [key, state])).toEqual([
           ["agent:main:three", { count: 1 }],
@@ -31,7 +31,7 @@ export function describeDamagedHandoffs(
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       await keep(fixture.store, "torn", { count: 1 });
-      damage(fixture, "agent:main:torn", '{"cou');
+      await damage(fixture, "agent:main:torn", '{"cou');
       const seen: unknown[] = [];
       const replace = (state: unknown): unknown => {
         seen.push(state);
@@ -48,7 +48,7 @@ export function describeDamagedHandoffs(
       await put(store, "main", entry("s-1"));
       for (const key of ["main", "torn"]) {
         await keep(store, key, { count: 1 });
-        damage(fixture, `agent:main:${key}`, "{");
+        await damage(fixture, `agent:main:${key}`, "{");
       }
       expect(await store.handoffs.delete("torn")).toBe(true);
       await store.delete("main", { withHandoff: true });

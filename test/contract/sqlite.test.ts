@@ -13,8 +13,8 @@ import { describeStoreContract } from "./store-suite.ts";
 
 const makeStore = async (execution: "inline" | "thread"): Promise<StoreFixture> =>
   await createStoreFixture(async ({ home, ...options }) => {
-    const { database } = agentLayout(home, options.agentId);
-    return await createSqliteStore({ ...options, path: database, execution });
+    const { database, sessionsFolder } = agentLayout(home, options.agentId);
+    return await createSqliteStore({ ...options, path: database, transcriptsFolder: sessionsFolder, execution });
   });
 
 let shared: StoreFixture | undefined;
@@ -54,7 +54,8 @@ async function isClosed(store: Store): Promise<boolean> {
 
 /** Ids are not used again, as if the rows had been deleted one by one. */
 async function empty(home: string): Promise<void> {
-  const path = agentLayout(home, "main").database;
+  const { database: path, sessionsFolder } = agentLayout(home, "main");
+  await rm(sessionsFolder, { recursive: true, force: true });
   using database = new DatabaseSync(path);
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   for (const { name } of tables) {

@@ -27,9 +27,11 @@ export interface OpenOptions extends HistoryOptions {
 }
 
 /** Builds a fixture from the way to open a store; every handle is closed when the test ends. */
-export async function createStoreFixture(open: (options: OpenOptions) => Promise<Store>): Promise<StoreFixture> {
+export async function createStoreFixture(
+  open: (options: OpenOptions) => Promise<Store>,
+  { clock = createTestClock() }: { clock?: TestClock } = {},
+): Promise<StoreFixture> {
   const folder = await temporaryFolder();
-  const clock = createTestClock();
   const opened: Store[] = [];
   const openFor = async (agentId: string, options: HistoryOptions = {}) => {
     const store = await open({ ...options, home: folder.path, agentId, clock });

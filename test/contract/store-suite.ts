@@ -4,6 +4,7 @@
  */
 import { describe } from "vitest";
 import { describeChanges } from "./changes-suite.ts";
+import { describeDocuments } from "./documents-suite.ts";
 import { describeEntries } from "./entries-suite.ts";
 import { describeHandoffs } from "./handoffs-suite.ts";
 import { describeHostileInput } from "./hostile-suite.ts";
@@ -13,6 +14,7 @@ import { describeListing } from "./listing-suite.ts";
 import { describeOutbox } from "./outbox-suite.ts";
 import { describePending } from "./pending-suite.ts";
 import type { MakeStore } from "./store-fixture.ts";
+import { describeTranscripts } from "./transcripts-suite.ts";
 import { describeWindows } from "./windows-suite.ts";
 
 export function describeStoreContract(name: string, makeStore: MakeStore): void {
@@ -27,5 +29,7 @@ export function describeStoreContract(name: string, makeStore: MakeStore): void 
     describeHandoffs(makeStore);
     describePending(makeStore);
     describeChanges(makeStore);
+    describeTranscripts(makeStore);
+    describeDocuments(makeStore);
   });
 }

@@ -7,6 +7,7 @@ import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { SESSION_KEYS, textsOf } from "../../src/selftest/operations.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { type Workload, openWorkload } from "./workload.ts";
+import { foldersOf } from "../support/stores.ts";
 
 const [KEY] = SESSION_KEYS;
 /** A seed whose operations leave the session live, with several windows and messages in the last one. */
@@ -51,7 +52,7 @@ const DAMAGES: Record<string, (agent: AgentHandle) => Promise<unknown>> = {
   "a hand-off that nobody left": async ({ store }) =>
     await store.handoffs.update(KEY, () => ({ count: 1000, lastNumber: 1 })),
   "a lease that is held": async ({ store }) => await store.leases.acquire(KEY, { ttlMs: 60_000 }),
-  "half a sessions.json": async (agent) => await truncate(join(agent.sessionsFolder, "sessions.json"), 10),
+  "half a sessions.json": async (agent) => await truncate(join(foldersOf(agent).sessions, "sessions.json"), 10),
 };
 
 test.each(Object.keys(DAMAGES))("the checker finds %s", async (name) => {
@@ -77,7 +78,7 @@ async function workUntilReady(work: Workload): Promise<void> {
 
 async function currentTranscript(agent: AgentHandle): Promise<string> {
   const entry = await agent.store.get(KEY);
-  const names = await readdir(agent.sessionsFolder);
+  const names = await readdir(foldersOf(agent).sessions);
   const name = names.find((candidate) => candidate === `${entry?.sessionId}.jsonl`);
-  return join(agent.sessionsFolder, name ?? "missing");
+  return join(foldersOf(agent).sessions, name ?? "missing");
 }

@@ -198,7 +198,7 @@ async function check(
         continue;
       }
       const lines: string[] = [];
-      for await (const item of readTranscript(transcriptPath(agent, entry))) {
+      for await (const item of readTranscript(await transcriptPath(agent, entry))) {
         if (item.kind !== "entry" || item.entry.type !== "message" || isFlushEntry(item.entry)) continue;
         const { message: spoken } = item.entry;
         lines.push(`${spoken.role} ${/m \d+\.\d+$/.exec(messageText(spoken))?.[0] ?? "?"}`);

@@ -11,6 +11,7 @@ import {
 } from "../../src/session/archive.ts";
 import { openWindow, resetSession } from "../../src/session/window.ts";
 import { STORE_KINDS, createAgentHome } from "../support/agent-home.ts";
+import { foldersOf } from "../support/stores.ts";
 
 const KEY = "agent:main:test:dm:ada";
 
@@ -65,7 +66,7 @@ describe.each(STORE_KINDS)("a restore that fails midway (%s)", (kind) => {
     const { agent } = fixture;
     await openWindow(agent, { key: KEY, previous: undefined, reason: "initial" });
     const { id, entry } = await deleteSession(agent, KEY);
-    const manifest = join(agent.archiveFolder, `${id}.json`);
+    const manifest = join(foldersOf(agent).archive, `${id}.json`);
     const content = await readFile(manifest);
     await restoreSession(agent, id);
     await agent.store.update(KEY, (current) => current && { ...current, label: "work" });

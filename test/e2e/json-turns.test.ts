@@ -88,7 +88,7 @@ it("answers, recovers a dead process's messages, and delivers everything once", 
   }
   await using second = await start(home.path);
   const { agent } = await second.turns.agents.open("main");
-  expect(agent.store.path).toMatch(/sessions\.json$/);
+  expect(agent.store.location).toMatch(/sessions\.json$/);
   await expect.poll(() => second.sent.length, { timeout: 10_000 }).toBe(2);
   expect(second.sent.map(({ text }) => text)).toEqual([
     expect.stringContaining("one") as string,
@@ -99,7 +99,7 @@ it("answers, recovers a dead process's messages, and delivers everything once", 
 
   const entry = await agent.store.get(KEY);
   if (entry === undefined) throw new Error("no session");
-  const { entries } = await readAll(transcriptPath(agent, entry));
+  const { entries } = await readAll(await transcriptPath(agent, entry));
   const said = entries.filter(({ type }) => type === "message").map(textOf);
   expect(said.filter((text) => text === "one" || text === "two")).toEqual(["one", "two"]);
   expect(said).toHaveLength(4);

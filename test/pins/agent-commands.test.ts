@@ -12,6 +12,7 @@ import { runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { GIVEN_UP_NOTE } from "../../src/store/queues.ts";
+import { createDocumentFiles } from "../../src/store/document-files.ts";
 
 describe("without a gateway", () => {
   it("agent names the option for a message", async () => {
@@ -210,7 +211,7 @@ describe("pairing", () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), "{ channels: { telegram: { default: {}, work: {} } } }");
     const store = createPairingStore({
-      folder: home.join("channels"),
+      documents: createDocumentFiles(home.join("channels")),
       channel: "telegram",
       accountId: "work",
       clock: systemClock,

@@ -118,7 +118,7 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
     const entry = await handle.store.get(sessionKey);
     if (entry === undefined) throw new Error(`no session ${sessionKey}`);
     const found: MessageEntry[] = [];
-    for await (const item of readTranscript(transcriptPath(handle, entry))) {
+    for await (const item of readTranscript(await transcriptPath(handle, entry))) {
       if (item.kind === "entry" && item.entry.type === "message") found.push(item.entry);
     }
     return found;

@@ -74,7 +74,7 @@ export async function say(agent: AgentHandle, key: string, text: string): Promis
       (await agent.store.get(key)) ?? (await openWindow(agent, { key, previous: undefined, reason: "initial" }));
     if (entry === undefined) throw new Error("the session was taken");
     const fence = async (): Promise<void> => await held.fence();
-    const path = transcriptPath(agent, entry);
+    const path = await transcriptPath(agent, entry);
     await using log = await openTranscriptLog({ path, clock: agent.clock, fence, epoch: held.lease.epoch });
     await log.append([userDraft(text)]);
     const { end } = log;

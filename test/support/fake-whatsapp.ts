@@ -23,6 +23,7 @@ import type { WhatsAppSocket } from "../../src/channels/whatsapp/connection.ts";
 import { soon, type RememberingHost, createRememberingHost } from "./channel-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 import { createTestClock } from "./time.ts";
+import { createDocumentFiles } from "../../src/store/document-files.ts";
 
 export interface FakeWhatsApp {
   makeSocket(config: UserFacingSocketConfig): WhatsAppSocket;
@@ -224,7 +225,7 @@ export async function createWhatsAppHome(): Promise<WhatsAppHome> {
     create: (options = {}) => {
       const channel = createWhatsAppChannel({
         accountId: "default",
-        authFolder: folder.join("auth"),
+        keys: createDocumentFiles(folder.join("auth")),
         mediaFolder: folder.join("media"),
         allowFrom: ["+15551111"],
         makeSocket: (config) => whatsapp.makeSocket(config),

@@ -81,7 +81,7 @@ export async function createHandoffHome(
       return entry;
     },
     async say(lines, key = KEY) {
-      const path = transcriptPath(agent, await entryOf(key));
+      const path = await transcriptPath(agent, await entryOf(key));
       await using transcript = await openTranscriptLog({ path, clock: agent.clock });
       const ids: string[] = [];
       for (const line of lines) {

@@ -6,7 +6,7 @@
  * tests would mostly wait for it. The same writes are forced at the same time.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemErrorCode } from "../../src/base/errors.ts";
@@ -15,7 +15,18 @@ import { systemErrorCode } from "../../src/base/errors.ts";
 export function setup(): () => void {
   const scratch = scratchInMemory() ?? mkdtempSync(join(tmpdir(), PREFIX));
   process.env["HOLDFAST_TEST_SCRATCH"] = scratch;
-  return () => rmSync(scratch, { recursive: true, force: true });
+  return () => {
+    endPostgres(join(scratch, "postgres.json"));
+    rmSync(scratch, { recursive: true, force: true });
+  };
+}
+
+/** The server that a test has started; see `postgres.ts`. */
+function endPostgres(known: string): void {
+  if (!existsSync(known)) return;
+  const { pid, folder } = JSON.parse(readFileSync(known, "utf8")) as { pid: number; folder: string };
+  if (isRunning(pid)) process.kill(pid, "SIGQUIT");
+  rmSync(folder, { recursive: true, force: true });
 }
 
 const PREFIX = `holdfast-scratch-${process.pid}-`;

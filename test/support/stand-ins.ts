@@ -6,10 +6,9 @@ import { HoldfastError } from "../../src/base/errors.ts";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { resolveInboundSessionKey } from "../../src/keys/inbound.ts";
-import type { AgentHandle } from "../../src/session/agent-handle.ts";
+import { type AgentHandle, transcriptName } from "../../src/session/agent-handle.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
-import { openTranscriptLog } from "../../src/transcript/log.ts";
 import {
   type AddressedMessage,
   type Admitted,
@@ -58,14 +57,7 @@ export function createStandInPipeline(options: {
       const { sessionEntry } = await initSessionState({ agent, ctx: message.ctx, cfg: config, lease: held.lease });
       const question = message.ctx.RawBody ?? "";
       const text = `echo: ${question}`;
-      await using log = await openTranscriptLog({
-        path: String(sessionEntry.sessionFile),
-        durability: agent.durability,
-        clock: agent.clock,
-        fence: () => held.fence(),
-        epoch: held.lease.epoch,
-        onProblem: () => undefined,
-      });
+      await using log = await agent.store.transcripts.open(transcriptName(sessionEntry), { held });
       await log.append([{ type: "message", message: { role: "user", content: question, timestamp: startedAt } }]);
       const { sessionId } = sessionEntry;
       if (!wasStopped) {

@@ -1,5 +1,6 @@
 /** Works on a store, alone or with other processes, until it is done or killed. Reports acknowledged pending items. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../src/base/errors.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { type ChildTasks, type TurnStep, childTask, report } from "./child.ts";
@@ -30,6 +31,9 @@ switch (argument.task) {
     break;
   case "count":
     await countUp(argument.name, argument.updates);
+    break;
+  case "contend":
+    while (Date.now() < argument.until) await holdOnce(argument.name, argument.ttlMs);
     break;
   case "append":
     for (let step = argument.start; ; step++) {
@@ -72,6 +76,32 @@ async function whenFree(task: () => Promise<unknown>): Promise<void> {
       if (attempt === 5 || !(error instanceof HoldfastError) || error.kind !== "locked") throw error;
     }
   }
+}
+
+/** Takes the lease, writes under it until it is lost or for a while, and reports every acknowledged write. */
+async function holdOnce(name: string, ttlMs: number): Promise<void> {
+  const attempt = await store.leases.acquire(KEY, { ttlMs });
+  if (!attempt.acquired) return await delay(5);
+  const { lease } = attempt;
+  report({ name, epoch: lease.epoch, acquired: true });
+  try {
+    for (let write = 0; write < 8; write++) {
+      const line = `${name} ${lease.epoch} ${write}`;
+      await store.update(KEY, (before) => appendLine(before, line), { lease });
+      report({ name, epoch: lease.epoch, line });
+      await delay(5);
+    }
+    await store.leases.release(lease);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.kind !== "fenced") throw error;
+    report({ name, epoch: lease.epoch, fenced: true });
+  }
+}
+
+function appendLine(before: SessionEntry | undefined, line: string): SessionEntry {
+  const { lines = [] } = (before ?? {}) as { lines?: string[] };
+  const after = { sessionId: "s-1", updatedAt: Date.now(), ...before, lines: [...lines, line] };
+  return after;
 }
 
 function incrementState(state: unknown): { count: number } {

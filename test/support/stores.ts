@@ -1,11 +1,13 @@
 /** Stores opened by kind, the files of a `json` store, and damage to a `sqlite` store. */
 import { readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { silentLogger } from "../../src/base/log.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import type { StoreOptions } from "../../src/store/create-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
+import type { TranscriptFolder } from "../../src/store/transcripts.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 
 export interface OpenStoreOptions extends Partial<
@@ -17,6 +19,15 @@ export interface OpenStoreOptions extends Partial<
 export async function openStore(kind: StoreKind, { home, ...options }: OpenStoreOptions): Promise<Store> {
   const { agentId = "main" } = options;
   const layout = agentLayout(home, agentId);
+  if (kind === "postgres") {
+    const [{ createPostgresStore }, { openNode }, { databaseOf }] = await Promise.all([
+      import("../../src/store/postgres/postgres-store.ts"),
+      import("../../src/store/postgres/node.ts"),
+      import("./postgres.ts"),
+    ]);
+    const node = await openNode({ url: databaseOf(home) }, options.logger ?? silentLogger);
+    return await createPostgresStore({ ...options, node, agentId, copiesFolder: layout.copiesFolder });
+  }
   if (kind === "json") {
     const { createJsonStore } = await import("../../src/store/json/json-store.ts");
     return await createJsonStore({ ...options, path: layout.sessionsFile, agentId });
@@ -24,6 +35,13 @@ export async function openStore(kind: StoreKind, { home, ...options }: OpenStore
   const { createSqliteStore } = await import("../../src/store/sqlite/sqlite-store.ts");
   const viewPath = layout.sessionsFile;
   return await createSqliteStore({ ...options, path: layout.database, viewPath, agentId, execution: "inline" });
+}
+
+/** Where a file store keeps the transcripts of an agent. */
+export function foldersOf({ store }: { store: Store }): Readonly<Record<TranscriptFolder, string>> {
+  const { folders } = store.transcripts;
+  if (folders === undefined) throw new Error("This store keeps no transcripts in files.");
+  return folders;
 }
 
 export const MAIN = "agent:main:main";

@@ -101,7 +101,7 @@ export async function createTurnHome(engine: Engine, options: TurnHomeOptions = 
   };
   const lines = async (of?: SessionEntry): Promise<TranscriptEntry[]> => {
     const found: TranscriptEntry[] = [];
-    for await (const item of readTranscript(transcriptPath(agent, of ?? (await entry())))) {
+    for await (const item of readTranscript(await transcriptPath(agent, of ?? (await entry())))) {
       if (item.kind === "entry") found.push(item.entry);
     }
     return found;

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-host.ts";
 import { ada, createDiscordHome } from "../../../test/support/fake-discord/discord-home.ts";
+import { createDocumentFiles } from "../../store/document-files.ts";
 
 describe("messages missed while offline", () => {
   it("are fetched from every channel with new ones, in order, without older ones", async () => {
@@ -88,7 +89,7 @@ describe("messages missed while offline", () => {
     await using home = await createDiscordHome();
     const cursorFile = home.folder.join("cursors.json");
     await writeFile(cursorFile, "{");
-    const error = await failure(home.start({ cursorFile }));
+    const error = await failure(home.start({ documents: createDocumentFiles(home.folder.path) }));
     expect(error.code).toBe("discord-cursors-unreadable");
     expect(error.hint).toContain("Move it away");
     expect(home.statuses.at(-1)?.state).toBe("failed");

@@ -8,14 +8,15 @@ import { HoldfastError, messageWithHint } from "../../base/errors.ts";
 import { type AccountOptions, type Channel, type ChannelRun, notConnected, singleRun, pauseAfter } from "../channel.ts";
 import { createReceivedFiles } from "../files.ts";
 import { type ConnectionEvents, type DiscordConnection, connectDiscord } from "./connection.ts";
+import type { Documents } from "../../store/documents.ts";
 import { openCursors } from "./cursors.ts";
 import { type Inbound, createInbound } from "./inbound.ts";
 import { DISCORD_TEXT_LIMIT, createDiscordSender, parseTarget } from "./outbound.ts";
 
 export interface DiscordChannelOptions extends AccountOptions {
   token: string;
-  /** Where the channel stores the last message it has read in each Discord channel. */
-  cursorFile: string;
+  /** For the last message it has read in each Discord channel. */
+  documents: Documents;
   /** Discord's REST API, which names the gateway. Default: the real one. */
   api?: { rest: string } | undefined;
   /** Hosts from which files to send may be fetched. Default: public ones. */
@@ -31,7 +32,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   };
   const sender = createDiscordSender({ rest, allowsAddress });
   const open = async (run: ChannelRun): Promise<void> => {
-    const { cursorFile, logger, token } = options;
+    const { documents, logger, token } = options;
     const { host, signal, closing } = run;
     if (token.trim() === "") {
       throw new HoldfastError("usage", "discord-token-missing", "The Discord bot has no token.", {
@@ -39,7 +40,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       });
     }
     host.report({ state: "starting", text: "Discord: connecting." });
-    const cursors = await openCursors(cursorFile, logger);
+    const cursors = await openCursors(documents, logger);
     const files = createReceivedFiles(options);
     const inbound = createInbound({ ...options, host, cursors, files, send: sender.send, signal });
     closing.defer(cursors.flush);

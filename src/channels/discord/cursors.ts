@@ -4,31 +4,31 @@
  * - A cursor never passes an unadmitted message. It may be older, because admission detects duplicates.
  * - A channel is on disk before its first message is admitted, so that a crash cannot forget it.
  */
-import { dirname } from "node:path";
 import { createKeyedMutex } from "../../base/async.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
+import type { Documents } from "../../store/documents.ts";
 
 export type Cursors = Awaited<ReturnType<typeof openCursors>>;
 
 const MAX_CHANNELS = 5000;
 
-export async function openCursors(path: string, logger: Logger) {
-  const cursors = await readCursors(path);
+const NAME = "cursors.json";
+
+export async function openCursors(documents: Documents, logger: Logger) {
+  const cursors = await readCursors(documents);
   const writes = createKeyedMutex();
   let isDirty = false;
 
   // Changes during a write share the next one.
   const write = async (): Promise<void> => {
     isDirty = true;
-    await writes.run(path, async () => {
+    await writes.run(NAME, async () => {
       if (!isDirty) return;
       isDirty = false;
       try {
-        await ensurePrivateFolder(dirname(path));
-        await writeFileDurable(path, JSON.stringify({ version: 1, channels: newest(cursors) }));
+        await documents.write(NAME, JSON.stringify({ version: 1, channels: newest(cursors) }));
       } catch (error) {
         isDirty = true;
         throw error;
@@ -61,21 +61,22 @@ export async function openCursors(path: string, logger: Logger) {
       if (cursors.delete(channelId)) writeSoon();
     },
     flush: async (): Promise<void> => {
-      await writes.run(path, async () => undefined);
+      await writes.run(NAME, async () => undefined);
       if (isDirty) await write();
     },
   };
 }
 
-async function readCursors(path: string): Promise<Map<string, string>> {
-  const bytes = await readFileIfPresent(path);
-  if (bytes === undefined) return new Map();
+async function readCursors(documents: Documents): Promise<Map<string, string>> {
+  const text = await documents.read(NAME);
+  if (text === undefined) return new Map();
   try {
-    const parsed: unknown = JSON.parse(bytes.toString("utf8"));
+    const parsed: unknown = JSON.parse(text);
     if (!isRecord(parsed) || parsed["version"] !== 1 || !isRecord(parsed["channels"])) throw new Error("wrong shape");
     const entries = Object.entries(parsed["channels"]);
     return new Map(entries.filter((entry): entry is [string, string] => entry.every((id) => isSnowflake(String(id)))));
   } catch (error) {
+    const path = documents.locationOf(NAME);
     throw new HoldfastError("corrupt", "discord-cursors-unreadable", `Cannot read ${path}: ${errorMessage(error)}`, {
       hint: "It stores the last message read in each channel. Move it away to start with new messages only.",
       data: { path },

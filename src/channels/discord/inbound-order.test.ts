@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
 import { fakeMessage, fakeUser } from "../../../test/support/fake-discord/objects.ts";
@@ -8,6 +9,7 @@ import { openCursors } from "./cursors.ts";
 import type { DiscordConnection } from "./connection.ts";
 import type { DiscordMessage } from "./context.ts";
 import { createInbound } from "./inbound.ts";
+import { createDocumentFiles } from "../../store/document-files.ts";
 
 const CHANNEL = "10";
 
@@ -18,7 +20,7 @@ function message(id: string): DiscordMessage {
 it("admits missed messages before live ones", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("cursors.json");
-  const cursors = await openCursors(path, silentLogger);
+  const cursors = await openCursors(createDocumentFiles(dirname(path)), silentLogger);
   cursors.advance(CHANNEL, "50");
   const admitted: string[] = [];
   const inbound = createInbound({
@@ -70,5 +72,5 @@ it("admits missed messages before live ones", async () => {
   expect(asked).toEqual(["50", "50"]);
   expect(admitted).toEqual(["51", "52", "53", "54", "55"]);
   await cursors.flush();
-  expect((await openCursors(path, silentLogger)).get(CHANNEL)).toBe("55");
+  expect((await openCursors(createDocumentFiles(dirname(path)), silentLogger)).get(CHANNEL)).toBe("55");
 });

@@ -7,6 +7,7 @@ import { createTestClock } from "../../../test/support/time.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { createPairingStore } from "../access.ts";
+import { createDocumentFiles } from "../../store/document-files.ts";
 
 describe("messages from Discord", () => {
   it("admits a direct message", async () => {
@@ -153,7 +154,7 @@ describe("messages from Discord", () => {
   it("offers a stranger a pairing code, and admits them once approved", async () => {
     await using home = await createDiscordHome();
     const store = createPairingStore({
-      folder: home.folder.join("pairing"),
+      documents: createDocumentFiles(home.folder.join("pairing")),
       channel: "discord",
       accountId: "default",
       clock: createTestClock(),

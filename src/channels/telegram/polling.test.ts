@@ -6,6 +6,7 @@ import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { InboundMessage } from "../channel.ts";
 import { createPairingStore } from "../access.ts";
+import { createDocumentFiles } from "../../store/document-files.ts";
 
 const bodies = (admitted: readonly InboundMessage[]): unknown[] => admitted.map(({ ctx }) => ctx.Body);
 
@@ -242,7 +243,7 @@ describe("access", () => {
     await using folder = await temporaryFolder();
     const { telegram, host } = home;
     const store = createPairingStore({
-      folder: folder.path,
+      documents: createDocumentFiles(folder.path),
       channel: "telegram",
       accountId: "default",
       clock: systemClock,

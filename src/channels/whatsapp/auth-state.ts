@@ -3,51 +3,38 @@
  * file is replaced durably, and an unreadable one is an error, never a new device. The folder is private.
  */
 import type * as Baileys from "baileys";
-import { chmod } from "node:fs/promises";
-import { join } from "node:path";
 import type { AuthenticationState, SignalDataSet, SignalDataTypeMap } from "baileys";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import {
-  PRIVATE_FOLDER,
-  ensurePrivateFolder,
-  readFileIfPresent,
-  readFolderIfPresent,
-  syncFolder,
-  writeFileDurable,
-  removeFileIfPresent,
-} from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import { createKeyedMutex } from "../../base/async.ts";
+import type { Documents } from "../../store/documents.ts";
 
 export type AuthState = Awaited<ReturnType<typeof openAuthState>>;
 
 const CREDS = "creds.json";
 
-export async function openAuthState(folder: string, baileys: typeof Baileys) {
+export async function openAuthState(documents: Documents, baileys: typeof Baileys) {
   const { BufferJSON, initAuthCreds, proto } = baileys;
-  await ensurePrivateFolder(folder);
-  await chmod(folder, PRIVATE_FOLDER);
   const files = createKeyedMutex();
 
   const read = async (name: string): Promise<unknown> =>
     await files.run(name, async () => {
-      const path = join(folder, name);
-      const bytes = await readFileIfPresent(path);
-      if (bytes === undefined) return undefined;
+      const text = await documents.read(name);
+      if (text === undefined) return undefined;
       try {
-        return JSON.parse(bytes.toString("utf8"), BufferJSON.reviver) as unknown;
+        return JSON.parse(text, BufferJSON.reviver) as unknown;
       } catch (error) {
-        throw unreadable(path, error);
+        throw unreadable(documents.locationOf(name), error);
       }
     });
   const write = async (name: string, value: unknown): Promise<void> => {
     await files.run(name, async () => {
-      await writeFileDurable(join(folder, name), JSON.stringify(value, BufferJSON.replacer));
+      await documents.write(name, JSON.stringify(value, BufferJSON.replacer));
     });
   };
   const remove = async (name: string): Promise<void> => {
     await files.run(name, async () => {
-      await removeFileIfPresent(join(folder, name));
+      await documents.remove(name);
     });
   };
 
@@ -82,10 +69,7 @@ export async function openAuthState(folder: string, baileys: typeof Baileys) {
     state: { creds, keys },
     saveCreds: async (): Promise<void> => await write(CREDS, creds),
     clear: async (): Promise<void> => {
-      for (const entry of await readFolderIfPresent(folder)) {
-        if (entry.isFile() && entry.name.endsWith(".json")) await remove(entry.name);
-      }
-      await syncFolder(folder);
+      for (const name of await documents.names()) await remove(name);
     },
   };
 }

@@ -19,6 +19,7 @@ import {
   stoppedWhileConnecting,
 } from "../channel.ts";
 import { createReceivedFiles } from "../files.ts";
+import type { Documents } from "../../store/documents.ts";
 import { type AuthState, openAuthState } from "./auth-state.ts";
 import {
   type Baileys,
@@ -39,7 +40,7 @@ import { WHATSAPP_TEXT_LIMIT, createWhatsAppSender, parseTarget } from "./outbou
 
 export interface WhatsAppChannelOptions extends AccountOptions {
   /** The keys of the linked device. Created if missing. */
-  authFolder: string;
+  keys: Documents;
   makeSocket?: MakeSocket | undefined;
   /** Default: Baileys fetches and decrypts the file. */
   downloadMedia?: DownloadMedia | undefined;
@@ -62,7 +63,7 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
     const { clock, logger, connectTimeoutMs = 60_000 } = options;
     host.report({ state: "starting", text: "WhatsApp: connecting." });
     const baileys = await loadBaileys();
-    const auth = await openAuthState(options.authFolder, baileys);
+    const auth = await openAuthState(options.keys, baileys);
     const groupNames = createGroupNames(clock);
     const downloadMedia = options.downloadMedia ?? downloadWith(baileys, logger);
     const files = createReceivedFiles(options);

@@ -12,6 +12,7 @@ import { silentLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../channel.ts";
 import { createWhatsAppChannel } from "./channel.ts";
 import { loadBaileys } from "./connection.ts";
+import { createDocumentFiles } from "../../store/document-files.ts";
 
 describe("the connection to WhatsApp", () => {
   it("shows a code to scan, stores the keys privately and reconnects with them", async () => {
@@ -173,7 +174,7 @@ it("retries with Baileys' own socket while nothing answers, and stops", async ()
   const statuses: ChannelStatus[] = [];
   const channel = createWhatsAppChannel({
     accountId: "default",
-    authFolder: folder.join("auth"),
+    keys: createDocumentFiles(folder.join("auth")),
     mediaFolder: folder.join("media"),
     makeSocket: (config) => baileys.makeWASocket({ ...config, waWebSocketUrl: `ws://127.0.0.1:${port}/` }),
     connectTimeoutMs: 100,

@@ -8,6 +8,7 @@ import { createTestClock } from "../../../test/support/time.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { createPairingStore } from "../access.ts";
+import { createDocumentFiles } from "../../store/document-files.ts";
 
 describe("messages from WhatsApp", () => {
   it("admits a direct message", async () => {
@@ -173,7 +174,7 @@ describe("messages from WhatsApp", () => {
     await using home = await createWhatsAppHome();
     const { whatsapp } = home;
     const store = createPairingStore({
-      folder: home.folder.join("pairing"),
+      documents: createDocumentFiles(home.folder.join("pairing")),
       channel: "whatsapp",
       accountId: "default",
       clock: createTestClock(),

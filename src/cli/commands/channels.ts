@@ -6,6 +6,7 @@ import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
 import type { PairingSender, PairingStore } from "../../channels/access.ts";
 import { CHANNEL_NAMES, type ChannelName } from "../../config/choices.ts";
+import { openDocuments } from "../../compose/agent.ts";
 import { channelsFolder } from "../../config/layout.ts";
 import { channelLabel, idleAccounts, withIdleAccounts } from "../channel-view.ts";
 import { type Flags, type Texts, parseChoice } from "../command.ts";
@@ -227,9 +228,10 @@ function noSuchAccount(known: readonly string[], channel: ChannelName, accountId
   });
 }
 
-async function openPairing({ home }: Setup, channel: ChannelName, accountId: string): Promise<PairingStore> {
+async function openPairing(setup: Setup, channel: ChannelName, accountId: string): Promise<PairingStore> {
   const { createPairingStore } = await import("../../channels/access.ts");
-  return createPairingStore({ folder: channelsFolder(home), channel, accountId, clock: systemClock });
+  const documents = await openDocuments(setup, channelsFolder(setup.home));
+  return createPairingStore({ documents, channel, accountId, clock: systemClock });
 }
 
 function describeSender({ id, name, username }: PairingSender): string {

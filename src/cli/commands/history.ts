@@ -32,19 +32,19 @@ export async function showHistory(reference: string | undefined, options: Histor
 }
 
 async function showChat(reference: string | undefined, options: HistoryOptions): Promise<void> {
-  const { session, place } = await withAgent(options, async (agent) => {
-    const found = reference === undefined ? await newestSession(agent) : await findSession(agent, reference);
-    return { session: found, place: await locateTranscript(agent, found) };
+  await withAgent(options, async (agent) => {
+    const session = reference === undefined ? await newestSession(agent) : await findSession(agent, reference);
+    const { path, expected } = await locateTranscript(agent, session);
+    const damage = await findDamage(path, expected);
+    const exists = damage?.kind !== "not-a-file" && (await fileExists(path));
+    const report = createReport(damage);
+    const shown = exists ? await readShown(path, report, options) : { entries: [], complete: true, report };
+    if (options.json === true) await printHistoryJson(session, path, shown);
+    else await printHistory(session, shown);
+    reportProblems(path, report);
+    if (options.follow !== true || !exists) return;
+    await follow(async () => (await locateTranscript(agent, session)).path, report.end, options);
   });
-  const { path } = place;
-  const damage = await findDamage(path, place.expected);
-  const exists = damage?.kind !== "not-a-file" && (await fileExists(path));
-  const report = createReport(damage);
-  const shown = exists ? await readShown(path, report, options) : { entries: [], complete: true, report };
-  if (options.json === true) await printHistoryJson(session, path, shown);
-  else await printHistory(session, shown);
-  reportProblems(path, report);
-  if (options.follow === true && exists) await follow(path, report.end, options);
 }
 
 async function newestSession(agent: AgentHandle): Promise<FoundSession> {
@@ -125,13 +125,13 @@ async function printHistory({ key, entry, window }: FoundSession, shown: Shown):
   if (isEmpty) printStyled(style("dim", isLost ? "(unreadable)" : "(no messages yet)"));
 }
 
-async function follow(path: string, start: number, options: HistoryOptions): Promise<void> {
+async function follow(locate: () => Promise<string>, start: number, options: HistoryOptions): Promise<void> {
   let position = start;
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
   while (!stop.signal.aborted) {
-    const { entries, end } = await readEntriesFrom(path, position);
+    const { entries, end } = await readEntriesFrom(await locate(), position);
     position = end;
     for (const entry of entries) {
       if (isFlushEntry(entry) && options.all !== true) continue;

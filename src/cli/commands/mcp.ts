@@ -18,7 +18,7 @@ import { STORE_MISSING, type Setup, assertAgentId, withAgent } from "../context.
 import { print, printJson, talk } from "../output.ts";
 import { lazy, lazyMap } from "../../base/async.ts";
 import { type ClaudeSide, openClaudeSide } from "../../compose/claude.ts";
-import { openAgent } from "../../compose/agent.ts";
+import { bringTranscripts, openAgent } from "../../compose/agent.ts";
 import { type Viewer, discoverShown, mayShow } from "../../mcp/privacy.ts";
 
 type McpOptions = Flags<"printConfig" | "announcements"> & Texts<"agent" | "repo" | "session">;
@@ -67,7 +67,15 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
   const side = openClaudeSide({ home, config, agentId: options.agentId, env, logger });
   const { agentId, claudeHome } = side;
   const workspace = config.agents[agentId]?.workspace ?? agentLayout(home, agentId).workspace;
-  const places = { home, openClawHome: resolveOpenClawHome(env), claudeHome, agentId, workspace };
+  const bring = async () => await bringTranscripts({ home, config }, agentId);
+  const places = {
+    home,
+    openClawHome: resolveOpenClawHome(env),
+    claudeHome,
+    agentId,
+    workspace,
+    bringTranscripts: bring,
+  };
   const claudeSessionId = env["CLAUDE_CODE_SESSION_ID"] === "" ? undefined : env["CLAUDE_CODE_SESSION_ID"];
   const claude = claudeShownTo({ sessionKey, claudeSessionId }, side);
   const agent = lazyAgent(async (create) => await openAgent({ home, config, agentId, create, logger }));

@@ -41,7 +41,7 @@ export async function patch(
       : await patchSession(agent, key, changes);
     const notes = patchNotes(changes);
     if (options.json === true) {
-      printJson({ ok: true, path: agent.store.path, key, entry, notes: notes.length === 0 ? undefined : notes });
+      printJson({ ok: true, path: agent.store.location, key, entry, notes: notes.length === 0 ? undefined : notes });
     } else print(`${key}: ${Object.keys(changes).join(", ")} changed`);
     for (const note of notes) talk(note);
   });
@@ -183,7 +183,7 @@ export async function restore(id: string | undefined, options: ChangeOptions): P
 }
 
 async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<void> {
-  const { records, unreadable } = await readManifests(agent);
+  const { records, unreadable } = await readManifests(agent.store.transcripts.manifests);
   if (options.json === true) {
     const archives = records.map(({ id, key, archivedAt, reason, entry }) => {
       return { id, key, archivedAt, reason, sessionId: entry.sessionId };

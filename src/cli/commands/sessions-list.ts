@@ -38,8 +38,8 @@ type ListOptions = AgentOptions &
 
 interface SessionsPage extends JsonPage {
   path: string;
-  /** Sessions folder by agent id; without `--all-agents` the id is undefined. */
-  folders: ReadonlyMap<string | undefined, string>;
+  /** Paths of the transcripts, for the table. */
+  transcripts: ReadonlyMap<string, string>;
 }
 
 interface PageItem extends SessionEntry {
@@ -81,15 +81,14 @@ function toQuery(options: ListOptions): PageQuery {
 
 async function listOne(query: PageQuery, options: ListOptions): Promise<SessionsPage> {
   try {
-    return await withAgent(options, async ({ store, sessionsFolder }) => ({
-      path: store.path,
-      folders: new Map([[undefined, sessionsFolder]]),
-      ...(await store.listJson(query)),
-    }));
+    return await withAgent(options, async (agent) => {
+      const page = await agent.store.listJson(query);
+      return { path: agent.store.location, transcripts: await locateAll(agent, page, options), ...page };
+    });
   } catch (error) {
     // The default agent may have no store yet; a named agent or store must exist.
     if (!isStoreMissing(error) || options.agent !== undefined || options.store !== undefined) throw error;
-    return { path: String(error.data["path"]), folders: new Map(), json: Buffer.from("[]"), count: 0, total: 0 };
+    return { path: String(error.data["path"]), transcripts: new Map(), json: Buffer.from("[]"), count: 0, total: 0 };
   }
 }
 
@@ -99,19 +98,28 @@ async function listEverywhere(query: PageQuery, options: ListOptions): Promise<S
   }
   const setup = await loadSetup();
   const found: PageItem[] = [];
-  const folders = new Map<string, string>();
+  const transcripts = new Map<string, string>();
   let total = 0;
   for (const agentId of await listAgentIds(setup.home)) {
-    const page = await withExistingAgent(setup, agentId, async ({ store, sessionsFolder }) => {
-      return { sessionsFolder, ...(await store.listJson(query)) };
+    const page = await withExistingAgent(setup, agentId, async (agent) => {
+      const listed = await agent.store.listJson(query);
+      for (const [name, path] of await locateAll(agent, listed, options)) transcripts.set(name, path);
+      return listed;
     });
     if (page === undefined) continue;
     total += page.total;
-    folders.set(agentId, page.sessionsFolder);
     for (const session of parseSessions(page)) found.push({ ...session, agentId });
   }
   const sessions = found.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, query.limit);
-  return { path: "(multiple)", folders, json: Buffer.from(JSON.stringify(sessions)), count: sessions.length, total };
+  const json = Buffer.from(JSON.stringify(sessions));
+  return { path: "(multiple)", transcripts, json, count: sessions.length, total };
+}
+
+async function locateAll(agent: AgentHandle, page: JsonPage, { json }: ListOptions): Promise<Map<string, string>> {
+  const paths = new Map<string, string>();
+  if (json === true) return paths;
+  for (const session of parseSessions(page)) paths.set(session.sessionId, await transcriptPath(agent, session));
+  return paths;
 }
 
 function parseSessions({ json }: JsonPage): PageItem[] {
@@ -139,7 +147,7 @@ async function printList(page: SessionsPage, options: ListOptions, openClaw: str
     return;
   }
   const rows = await inParallel(parseSessions(page), async (session) => {
-    const { title, last } = await describeSession(session, page.folders.get(session.agentId) ?? "");
+    const { title, last } = await describeSession(session, page.transcripts.get(session.sessionId) ?? "");
     const cells = [session.key, formatAge(session.ageMs), formatTokens(session.totalTokens), title, last];
     return options.allAgents === true ? [session.agentId ?? "", ...cells] : cells;
   });
@@ -167,7 +175,7 @@ async function readDetails(agent: AgentHandle, reference: string) {
   const { agentId, store } = agent;
   const { key, entry } = await findSession(agent, reference);
   const [windows, lease] = await Promise.all([store.windows(key), store.leases.current(key)]);
-  return { key, agentId, path: store.path, entry, windows, lease };
+  return { key, agentId, path: store.location, entry, windows, lease };
 }
 
 /** Large fields, shown only as sizes. */
@@ -205,8 +213,7 @@ function describeValue(field: string, value: unknown): string {
 const UNREADABLE = "(damaged; see `holdfast doctor`)";
 
 /** Title and last message, from the two ends of the transcript. Empty if there are no messages. */
-async function describeSession(entry: SessionEntry, sessionsFolder: string): Promise<{ title: string; last: string }> {
-  const path = transcriptPath({ sessionsFolder }, entry);
+async function describeSession(entry: SessionEntry, path: string): Promise<{ title: string; last: string }> {
   try {
     const [first, last] = await Promise.all([
       entry.label === undefined ? firstUserText(path) : undefined,

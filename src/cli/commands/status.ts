@@ -6,7 +6,7 @@ import { ERROR_KINDS, errorMessage } from "../../base/errors.ts";
 import { packageVersion } from "../../base/package.ts";
 import { channelLine, isRepeated, stateMark, withIdleAccounts } from "../channel-view.ts";
 import type { Flags } from "../command.ts";
-import { type Setup, isStoreMissing, loadSetup } from "../context.ts";
+import { type Setup, isStoreMissing, loadSetup, withExistingAgent } from "../context.ts";
 import {
   flexible,
   formatAge,
@@ -20,11 +20,9 @@ import {
   waitingLine,
 } from "../output.ts";
 import { printableLine } from "../../base/text.ts";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { fileExists, readFolderIfPresent } from "../../base/files.ts";
+import { fileExists } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
-import { agentLayout } from "../../config/layout.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import { findRunningGateway } from "../gateway-client.ts";
 import { type ListedAgent, describeAgents } from "./agents.ts";
@@ -236,8 +234,8 @@ async function gatherStatus(setup: Setup, { all, usage, deep }: StatusOptions): 
     probeGateway(setup, deep === true || all === true),
   ]);
   if (usage !== true && all !== true) return { agents, ...gateway };
-  const ids = agents.map(({ id }) => id);
-  return { agents, ...gateway, usage: await readUsage(setup.home, ids, Date.now() - USAGE_DAYS * DAY_MS) };
+  const ids = agents.filter(({ problem }) => problem === undefined).map(({ id }) => id);
+  return { agents, ...gateway, usage: await readUsage(setup, ids, Date.now() - USAGE_DAYS * DAY_MS) };
 }
 
 async function probeGateway(setup: Setup, deep: boolean): Promise<Pick<StatusReport, "gateway" | "health">> {
@@ -269,7 +267,7 @@ async function readAgent(agent: ListedAgent, setup: Setup, limit: number | undef
     const now = Date.now();
     const recent = sessions.map((session) => toStatusRow(agent.id, session, now));
     const givenUp = (await store.inbox.givenUp(MAX_GIVEN_UP)).length;
-    return { ...none, path: store.path, count: total, recent, givenUp };
+    return { ...none, path: store.location, count: total, recent, givenUp };
   } catch (error) {
     if (isStoreMissing(error)) return { ...none, path: String(error.data["path"]) };
     return { ...none, problem: errorMessage(error) };
@@ -277,21 +275,16 @@ async function readAgent(agent: ListedAgent, setup: Setup, limit: number | undef
 }
 
 /** Tokens and costs from the agents' transcripts, most tokens first. Unreadable lines are skipped. */
-async function readUsage(home: string, agentIds: readonly string[], since: number): Promise<UsageRow[]> {
+async function readUsage(setup: Setup, agentIds: readonly string[], since: number): Promise<UsageRow[]> {
   const rows = new Map<string, UsageRow>();
   for (const agentId of agentIds) {
-    for (const path of await recentTranscripts(agentLayout(home, agentId).sessionsFolder, since)) {
-      await addTranscript(rows, agentId, path, since);
-    }
+    await withExistingAgent(setup, agentId, async ({ store: { transcripts } }) => {
+      for (const name of await transcripts.list("sessions", { changedSince: since })) {
+        await addTranscript(rows, agentId, await transcripts.locate(name), since);
+      }
+    });
   }
   return [...rows.values()].toSorted((a, b) => b.input + b.output - (a.input + a.output));
-}
-
-async function recentTranscripts(folder: string, since: number): Promise<string[]> {
-  const names = (await readFolderIfPresent(folder)).map(({ name }) => name);
-  const paths = names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
-  const times = await Promise.all(paths.map(async (path) => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0));
-  return paths.filter((_, index) => (times[index] ?? 0) >= since);
 }
 
 async function addTranscript(rows: Map<string, UsageRow>, agentId: string, path: string, since: number): Promise<void> {

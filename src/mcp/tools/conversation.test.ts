@@ -44,7 +44,7 @@ describe("openclaw_conversation_context", () => {
     const entry = await agent.store.get(key);
     if (entry === undefined) throw new Error("no session");
     {
-      await using log = await openTranscriptLog({ path: transcriptPath(agent, entry) });
+      await using log = await openTranscriptLog({ path: await transcriptPath(agent, entry) });
       await log.append([
         { ...userDraft("System: rain\n\nand add a test"), turnId: "t2", said: "and add a test" } as DraftEntry,
         { ...userDraft("write down what matters"), turnId: "flush:t3" } as DraftEntry,

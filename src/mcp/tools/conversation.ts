@@ -41,7 +41,7 @@ export const conversationContext = defineTool({
   run: async ({ limit }, bridge) => {
     const link = await findConversation(bridge);
     if (!link.linked) return { linked: false, messages: [], complete: true, note: link.reason };
-    const { messages, complete } = await lastMessages(transcriptPath(link.agent, link.entry), limit);
+    const { messages, complete } = await lastMessages(await transcriptPath(link.agent, link.entry), limit);
     return { linked: true, session: link.key, messages, complete, note: UNTRUSTED };
   },
 });

@@ -74,7 +74,7 @@ describe("chat", () => {
     const entry = await home.agent.store.get(KEY);
     if (entry === undefined) throw new Error("no session");
     {
-      await using log = await openTranscriptLog({ path: transcriptPath(home.agent, entry) });
+      await using log = await openTranscriptLog({ path: await transcriptPath(home.agent, entry) });
       await log.append([
         { ...userDraft("System: rain\n\nstill there?"), turnId: "t2", said: "still there?" } as DraftEntry,
         { ...userDraft("and here?"), turnId: "t2", steered: true } as DraftEntry,

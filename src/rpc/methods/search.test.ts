@@ -4,6 +4,7 @@ import { caller } from "../../../test/support/gateway-requests.ts";
 import { HEADER, messageLine } from "../../../test/support/transcripts.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { foldersOf } from "../../../test/support/stores.ts";
 
 async function writeChat(folder: string, sessionId: string, texts: readonly string[]): Promise<void> {
   const lines = [{ ...HEADER, id: sessionId }, ...texts.map((text, index) => messageLine(`e${index}`, null, text))];
@@ -15,7 +16,7 @@ it("finds chats page by page, and shows the state of the index", async () => {
   await using home = await createGatewayHome();
   const { call } = caller(home);
   for (const number of [1, 2, 3])
-    await writeChat(home.agent.sessionsFolder, `s${number}`, [`otter ${number}`, "heron"]);
+    await writeChat(foldersOf(home.agent).sessions, `s${number}`, [`otter ${number}`, "heron"]);
   // The index is built in a thread; until then the answer says that it is not complete.
   await expect.poll(async () => (await call("search.status", {})).complete, { timeout: 10_000 }).toBe(true);
   const first = await call("search.query", { text: "otter", limit: 2 });
@@ -35,8 +36,8 @@ it("finds chats page by page, and shows the state of the index", async () => {
 it("sees what was written a moment ago once the last look is old", async () => {
   await using home = await createGatewayHome();
   const { call } = caller(home);
-  await writeChat(home.agent.sessionsFolder, "s1", ["otter"]);
+  await writeChat(foldersOf(home.agent).sessions, "s1", ["otter"]);
   await expect.poll(async () => (await call("search.query", { text: "otter" })).total, { timeout: 10_000 }).toBe(1);
-  await writeChat(home.agent.sessionsFolder, "s2", ["otter"]);
+  await writeChat(foldersOf(home.agent).sessions, "s2", ["otter"]);
   await expect.poll(async () => (await call("search.query", { text: "otter" })).total, { timeout: 10_000 }).toBe(2);
 });

@@ -71,7 +71,7 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     const entry = await patchSession(agent, key, changes, { expectedSessionId });
     emitChange(parts, agent.agentId, key);
     const notes = patchNotes(patch);
-    return { ok: true, path: agent.store.path, key, entry, notes: notes.length === 0 ? undefined : notes };
+    return { ok: true, path: agent.store.location, key, entry, notes: notes.length === 0 ? undefined : notes };
   },
 
   "sessions.reset": async (params, { parts }) => {
@@ -128,7 +128,7 @@ async function preview(
     const { agent, key } = await openTarget(parts, { key: named });
     const entry = await agent.store.get(key);
     if (entry === undefined) return { key, status: "missing", items: [] };
-    const path = transcriptPath(agent, entry);
+    const path = await transcriptPath(agent, entry);
     const items = await lastMessages(path, options);
     const damage = await findDamage(path, expectedTranscript(entry));
     if (damage !== undefined) return { key, status: "error", items, problem: damage.reason };
@@ -190,7 +190,7 @@ async function listSessions(params: Params, { parts }: RpcCall): Promise<Result>
     const { agent } = await parts.agents.open(id);
     const page = await agent.store.list(query);
     total += page.total;
-    paths.push(agent.store.path);
+    paths.push(agent.store.location);
     for (const session of page.sessions) found.push({ ...session, agent });
   }
   const shown = found
@@ -225,14 +225,15 @@ const SHOWN_FIELDS = Object.keys(shownFields) as (keyof typeof shownFields)[];
 const ROW_FIELDS = [...SHOWN_FIELDS, "sessionFile"] as const satisfies readonly (keyof SessionEntry)[];
 
 async function toRow({ agent, key, kind, entry }: Found, params: Params): Promise<Row> {
-  const path = transcriptPath(agent, entry);
+  const { includeDerivedTitles, includeLastMessage } = params;
+  const path = includeDerivedTitles || includeLastMessage ? await transcriptPath(agent, entry) : "";
   return {
     key,
     agentId: agent.agentId,
     kind,
     ...pickPresent(entry, SHOWN_FIELDS),
-    derivedTitle: params.includeDerivedTitles ? deriveSessionTitle(entry, await firstUserText(path)) : undefined,
-    lastMessagePreview: params.includeLastMessage ? await lastMessagePreview(path) : undefined,
+    derivedTitle: includeDerivedTitles ? deriveSessionTitle(entry, await firstUserText(path)) : undefined,
+    lastMessagePreview: includeLastMessage ? await lastMessagePreview(path) : undefined,
   };
 }
 

@@ -42,7 +42,7 @@ export const statusHandlers: HandlersOf<keyof typeof statusMethods> = {
     for (const id of ids) {
       const { agent } = await parts.agents.open(id);
       const page = await agent.store.list({ limit });
-      byAgent.push({ agentId: id, path: agent.store.path, count: page.total });
+      byAgent.push({ agentId: id, path: agent.store.location, count: page.total });
       for (const session of page.sessions) recent.push(toStatusRow(id, session, now));
       queued += await countWaiting(agent);
     }

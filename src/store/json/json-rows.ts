@@ -1,4 +1,5 @@
 /** The rows of a `json` store: its entries, and everything else in the sidecar. */
+import { leaseInForce } from "../operations.ts";
 import type { PendingQueue } from "../pending.ts";
 import { type DeliveryRoute, type InboxItem, type OutboxItem, GIVEN_UP_NOTE } from "../queues.ts";
 import type { QueueName, StoreRows } from "../rows.ts";
@@ -38,6 +39,7 @@ export function jsonRows(state: StoreState | StoreDraft, owner: KeyOwner): Store
     },
 
     lease: (key) => sidecar.leases[key],
+    heldLease: (key, now) => leaseInForce(sidecar.leases[key], now),
     leases: () =>
       Object.entries(sidecar.leases).flatMap(([key, { held }]) => {
         const isOwn = isOwnKey(key, owner) || isDeliveryLease(owner.agentId, key);

@@ -7,12 +7,13 @@ import { resolve } from "node:path";
 import { faultPoint } from "../../base/faults.ts";
 import { isLockHeldHere, lockReentered } from "../../base/lock-file.ts";
 import { silentLogger } from "../../base/log.ts";
-import { type StoreOptions, createStore } from "../create-store.ts";
+import { type FileStoreOptions, createStore } from "../create-store.ts";
 import { OPERATIONS, type WriteArguments, type WriteName, type WriteResult } from "../operations.ts";
 import type { StoreRows } from "../rows.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import { copyEntry } from "../store-rules.ts";
 import type { KeptHandoff, Store } from "../store.ts";
+import { createTranscriptFiles } from "../transcript-files.ts";
 import { listAsJson, listSessions } from "./entry-map.ts";
 import { copyJson, documentStamp, parseLosslessJson } from "./json-document.ts";
 import { jsonRows } from "./json-rows.ts";
@@ -28,7 +29,7 @@ import {
   openStateFiles,
 } from "./store-state.ts";
 
-export async function createJsonStore(options: StoreOptions): Promise<Store> {
+export async function createJsonStore(options: FileStoreOptions): Promise<Store> {
   const { agentId, mainKey, logger = silentLogger } = options;
   const path = resolve(options.path);
   const owner = { agentId, mainKey };
@@ -62,9 +63,9 @@ export async function createJsonStore(options: StoreOptions): Promise<Store> {
     commit: async (draft) => feed.changed(await files.commit(draft)),
   });
   /** Runs `task` on the newest state and resolves to a copy of its result when that is durable. */
-  const change = async <T>(task: (rows: StoreRows) => T): Promise<T> => {
+  const change = async <T>(task: (rows: StoreRows) => T | Promise<T>): Promise<T> => {
     if (isLockHeldHere(sessionLockPath(path))) throw lockReentered(sessionLockPath(path));
-    return await commits.run((draft) => copyJson(task(jsonRows(draft, owner))));
+    return await commits.run(async (draft) => copyJson(await task(jsonRows(draft, owner))));
   };
   /** Every commit records the windows that it finds. */
   const recordWindows = async (): Promise<void> => {
@@ -78,40 +79,39 @@ export async function createJsonStore(options: StoreOptions): Promise<Store> {
   // Report a damaged store at once, not with the first message.
   readState();
 
-  return await createStore(
-    { ...options, path },
-    {
-      kind: "json",
-      read: (task, fresh) => copyJson(task(jsonRows(readState(fresh), owner))),
-      write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) => {
-        const own = copyJson(given);
-        return await change((rows) => operation(name)(rows, own) as WriteResult<Name>);
-      },
-      modify: async (name, _key, prepare) =>
-        await change((rows) => {
-          const { value, put } = prepare(rows);
-          if (put !== undefined) operation(name)(rows, put);
-          return value;
-        }),
-      copyEntry: losslessCopy,
-      list: async (query) => listSessions(readState().entries, query),
-      listJson: async (query) => listAsJson(readState().entries, query),
-      listHandoffs: async (limit) => {
-        const own = Object.entries(readState().sidecar.handoffs).filter(([key]) => isOwnKey(key, owner));
-        // Sorting is stable: with equal times, the later change comes first.
-        const newest = own.toReversed().toSorted(([, a], [, b]) => b.updatedAt - a.updatedAt);
-        return newest.slice(0, limit).map(([key, { updatedAt, state }]): KeptHandoff => {
-          // Through text, so that raw numbers become ordinary numbers.
-          return { key, updatedAt, state: JSON.parse(JSON.stringify(state)) };
-        });
-      },
-      onChange: feed.listen,
-      close: async () => {
-        feed.close();
-        await commits.idle();
-      },
+  return await createStore(options, {
+    kind: "json",
+    location: path,
+    read: async (task, fresh) => copyJson(await task(jsonRows(readState(fresh), owner))),
+    write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) => {
+      const own = copyJson(given);
+      return await change((rows) => operation(name)(rows, own) as WriteResult<Name>);
     },
-  );
+    modify: async (name, _key, prepare) =>
+      await change(async (rows) => {
+        const { value, put } = await prepare(rows);
+        if (put !== undefined) operation(name)(rows, put);
+        return value;
+      }),
+    copyEntry: losslessCopy,
+    list: async (query) => listSessions(readState().entries, query),
+    listJson: async (query) => listAsJson(readState().entries, query),
+    listHandoffs: async (limit) => {
+      const own = Object.entries(readState().sidecar.handoffs).filter(([key]) => isOwnKey(key, owner));
+      // Sorting is stable: with equal times, the later change comes first.
+      const newest = own.toReversed().toSorted(([, a], [, b]) => b.updatedAt - a.updatedAt);
+      return newest.slice(0, limit).map(([key, { updatedAt, state }]): KeptHandoff => {
+        // Through text, so that raw numbers become ordinary numbers.
+        return { key, updatedAt, state: JSON.parse(JSON.stringify(state)) };
+      });
+    },
+    transcripts: createTranscriptFiles({ ...options, path }),
+    onChange: feed.listen,
+    close: async () => {
+      feed.close();
+      await commits.idle();
+    },
+  });
 }
 
 function operation(name: WriteName): (rows: StoreRows, given: unknown) => unknown {

@@ -139,26 +139,3 @@ export const STORE_ROLE: DatabaseRole = {
 };
 
 export type Row = Record<string, SQLOutputValue>;
-
-/** The row as an object: camel case, without NULLs, and with these columns parsed as JSON. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the columns
-export function fromRow<T>(row: Row, jsonColumns: readonly string[]): T {
-  const object: Record<string, unknown> = {};
-  for (const column in row) {
-    const value = row[column];
-    if (value === null || value === undefined) continue;
-    object[memberOf(column)] = jsonColumns.includes(column) ? JSON.parse(String(value)) : value;
-  }
-  return object as T;
-}
-
-const memberNames = new Map<string, string>();
-
-/** `session_key` → `sessionKey`. Every turn reads dozens of rows, so the names are kept. */
-function memberOf(column: string): string {
-  const known = memberNames.get(column);
-  if (known !== undefined) return known;
-  const name = column.replace(/_[a-z]/g, (letter) => letter.slice(1).toUpperCase());
-  memberNames.set(column, name);
-  return name;
-}

@@ -3,10 +3,9 @@
  * under the hash of its content. Unused contents are deleted in the same transaction.
  */
 import { nodeCrypto } from "../../base/builtin.ts";
-import type { SessionKind } from "../../keys/session-key.ts";
 import type { PutEntry, StoreRows } from "../rows.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import { LISTED_FIELDS, entryFacets, transcriptName } from "../store-rules.ts";
+import { entryFacets, toListing, transcriptName } from "../store-rules.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { moveWindow } from "./session-rows.ts";
 
@@ -64,12 +63,6 @@ function putEntry(database: SqliteDatabase, { key, entry, from, leaving, windowR
   putContents(database, key, large);
   const transcript = transcriptName(entry);
   moveWindow(database, { key, from, to: entry.sessionId, leaving, transcript, reason: windowReason, now });
-}
-
-/** A JSON object without its opening brace, so that the age can be put in front of it. */
-function toListing(key: string, kind: SessionKind, entry: SessionEntry): string {
-  const shown = LISTED_FIELDS.filter((field) => entry[field] !== undefined && entry[field] !== null);
-  return JSON.stringify({ key, kind, ...Object.fromEntries(shown.map((field) => [field, entry[field]])) }).slice(1);
 }
 
 /** Fields whose JSON has at least this many characters are stored separately. */

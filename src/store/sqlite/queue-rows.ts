@@ -1,7 +1,8 @@
 /** The rows of inbox and outbox. */
 import { type InboxItem, type MessageAddress, type OutboxItem, type WaitingRoute, GIVEN_UP_NOTE } from "../queues.ts";
 import type { StoreRows } from "../rows.ts";
-import { type Row, type SqliteDatabase, fromRow } from "./database.ts";
+import { fromRow } from "../store-rules.ts";
+import type { Row, SqliteDatabase } from "./database.ts";
 
 type InboxRows = Pick<
   StoreRows,

@@ -1,11 +1,12 @@
 /** The rows of windows, leases, hand-offs and pending items. */
 import { nodeUtil } from "../../base/builtin.ts";
+import { leaseInForce } from "../operations.ts";
 import { parsePendingQueue } from "../pending.ts";
 import type { Lease } from "../queues.ts";
-import type { StoreRows, StoredHandoff } from "../rows.ts";
-import { type WindowMove, handoffFromJson, openedWindow } from "../store-rules.ts";
+import type { StoreRows, StoredHandoff, StoredLease } from "../rows.ts";
+import { type WindowMove, fromRow, handoffFromJson, openedWindow } from "../store-rules.ts";
 import type { KeptHandoff, Window } from "../store.ts";
-import { type Row, type SqliteDatabase, fromRow } from "./database.ts";
+import type { Row, SqliteDatabase } from "./database.ts";
 
 type WindowRows = Pick<StoreRows, "windows" | "findWindows" | "putWindow" | "removeWindow">;
 
@@ -62,12 +63,14 @@ export function toWindow(row: Row): Window {
   return window;
 }
 
-export function leaseRows(database: SqliteDatabase): Pick<StoreRows, "lease" | "leases" | "putLease"> {
+export function leaseRows(database: SqliteDatabase): Pick<StoreRows, "lease" | "heldLease" | "leases" | "putLease"> {
+  const lease = (key: string): StoredLease | undefined => {
+    const row = database.get<Row>("SELECT * FROM leases WHERE key = ?", key);
+    return row && { epoch: Number(row["epoch"]), held: row["released"] === 0 ? toLease(row) : undefined };
+  };
   return {
-    lease: (key) => {
-      const row = database.get<Row>("SELECT * FROM leases WHERE key = ?", key);
-      return row && { epoch: Number(row["epoch"]), held: row["released"] === 0 ? toLease(row) : undefined };
-    },
+    lease,
+    heldLease: (key, now) => leaseInForce(lease(key), now),
     leases: () => database.all<Row>("SELECT * FROM leases WHERE released = 0 ORDER BY key").map(toLease),
     putLease: (key, { epoch, held }) => {
       if (held === undefined) {

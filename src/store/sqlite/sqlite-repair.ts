@@ -161,9 +161,8 @@ function putSession(rows: StoreRows, { key, entry, windows, epoch }: SalvagedSes
   });
   for (const window of windows) if (window !== current) OPERATIONS.putWindow(rows, window);
   if (epoch === 0) return;
-  const lease = { key, epoch, holder: REBUILDER, process: currentProcess(), expiresAt: 0 };
-  OPERATIONS.takeLease(rows, { lease, seen: undefined, claim: false });
-  OPERATIONS.releaseLease(rows, lease);
+  rows.putLease(key, { epoch, held: { key, epoch, holder: REBUILDER, process: currentProcess(), expiresAt: 0 } });
+  OPERATIONS.releaseLease(rows, { key, holder: REBUILDER });
 }
 
 async function salvageParts(path: string): Promise<SalvagedParts> {

@@ -4,12 +4,12 @@
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { createKeyedMutex } from "../../base/async.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { createChangeFeed } from "../change-feed.ts";
-import { type Modify, type StoreOptions, createStore } from "../create-store.ts";
+import { type FileStoreOptions, createStore, modifyByVersion } from "../create-store.ts";
 import { copyEntry } from "../store-rules.ts";
 import type { Store, StoreChange } from "../store.ts";
+import { createTranscriptFiles } from "../transcript-files.ts";
 import { createChangeSource, newestEntryChange, shownByView } from "./changes.ts";
 import { type SqliteDatabase, openDatabase } from "./database.ts";
 import { createInlineExecutor } from "./executor.ts";
@@ -17,11 +17,9 @@ import { listAsJson, listSessions } from "./list-query.ts";
 import { sqliteRows } from "./rows.ts";
 import { listHandoffs } from "./session-rows.ts";
 
-export interface SqliteStoreOptions extends StoreOptions {
+export interface SqliteStoreOptions extends FileStoreOptions {
   /** Path of the view `sessions.json`. Default: no view. */
   viewPath?: string | undefined;
-  /** The folder of transcripts, which tell a lost store from a new one. Default: the folder of the view. */
-  sessionsFolder?: string | undefined;
   /** `thread` keeps disk waits off the event loop of a long-running process. Default: `inline`. */
   execution?: "inline" | "thread" | undefined;
 }
@@ -30,9 +28,10 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   const { path, viewPath, logger = silentLogger } = options;
   // Identifies the changes of this handle. Unique on one machine, and cheaper than a UUID.
   const writer = `${process.pid}.${process.hrtime.bigint()}`;
-  const sessionsFolder = options.sessionsFolder ?? (viewPath === undefined ? undefined : dirname(viewPath));
+  const transcriptsFolder = options.transcriptsFolder ?? (viewPath === undefined ? undefined : dirname(viewPath));
 
-  const database = await openDatabase({ path, writer, sessionsFolder });
+  // The transcripts tell a lost store from a new one.
+  const database = await openDatabase({ path, writer, sessionsFolder: transcriptsFolder });
   const rows = sqliteRows(database);
   const feed = createChangeFeed(createChangeSource(database, writer), logger);
   const onCommitted = (changes: readonly StoreChange[]) => {
@@ -48,25 +47,18 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   // A killed process may have left an outdated view.
   const isServer = options.execution === "thread";
   if (isServer && viewPath !== undefined && !isViewCurrent(database, viewPath)) view.touch();
-  const mutex = createKeyedMutex();
-  /** Compares versions: if another process was faster, everything runs again. */
-  const modify: Modify = async (name, key, prepare, write = (put) => executor.write(name, put)) =>
-    await mutex.run(`${name} ${key}`, async () => {
-      for (;;) {
-        const { value, put } = prepare(rows);
-        if (put === undefined || (await write(put))) return value;
-      }
-    });
 
   return await createStore(options, {
     kind: "sqlite",
-    read: (task) => task(rows),
+    location: path,
+    read: async (task) => await task(rows),
     write: executor.write,
-    modify,
+    modify: modifyByVersion(rows, executor.write),
     copyEntry,
     list: async (query) => listSessions(database, query),
     listJson: async (query) => listAsJson(database, query),
     listHandoffs: async (limit) => listHandoffs(database, limit),
+    transcripts: createTranscriptFiles({ ...options, transcriptsFolder }),
     onChange: feed.listen,
     close: async () => {
       feed.close();

@@ -52,7 +52,7 @@ async function windowLine({ parts, sessionKey }: CommandRequest, entry: SessionE
 }
 
 async function fillRows(request: CommandRequest, entry: SessionEntry): Promise<Row[]> {
-  const cost = await readWindowCost(transcriptPath(request.parts.agent, entry));
+  const cost = await readWindowCost(await transcriptPath(request.parts.agent, entry));
   const compactions = counted(entry.compactionCount ?? 0, "compaction");
   const context: Row = ["context", `${contextFill(request, entry)}, ${compactions}`];
   if (cost === undefined || cost.usd === 0) return [context];

@@ -26,7 +26,7 @@ async function saidIn({ agent }: AgentParts): Promise<string[]> {
   const entry = await agent.store.get(KEY);
   if (entry === undefined) return [];
   const lines: string[] = [];
-  for await (const item of readTranscript(transcriptPath(agent, entry))) {
+  for await (const item of readTranscript(await transcriptPath(agent, entry))) {
     if (item.kind !== "entry" || item.entry.type !== "message") continue;
     lines.push(`${item.entry.message.role} ${messageText(item.entry.message)}`);
   }

@@ -34,7 +34,7 @@ it("assigns earlier messages to the previous project", async () => {
     ["invoices", "PDF"],
     ["main", "plants"],
   ]);
-  expect(await marksIn(transcriptPath(agent, entry))).toEqual([
+  expect(await marksIn(await transcriptPath(agent, entry))).toEqual([
     { before: "webhooks", project: "invoices", folder: agent.workspace },
     { before: "invoices", project: "main", folder: agent.workspace },
   ]);
@@ -50,7 +50,7 @@ it("marks nothing without a change, or for a stale request", async () => {
   await expect(patchFromOutside(home, "agent:main:nobody", { project: "x" })).rejects.toMatchObject({
     code: "session-not-found",
   });
-  expect(await marksIn(transcriptPath(home.agent, entry))).toEqual([]);
+  expect(await marksIn(await transcriptPath(home.agent, entry))).toEqual([]);
 });
 
 it.each([

@@ -60,7 +60,7 @@ it("delivers messages of the agent once, and mirrors them in the new window", as
     payload: { text: "Your alarm is still set." },
   };
   expect(await waiting(home)).toMatchObject([told]);
-  const { messages } = await readContext(transcriptPath(home.parts.agent, await home.entry()));
+  const { messages } = await readContext(await transcriptPath(home.parts.agent, await home.entry()));
   expect(messages.map(messageText)).toEqual(["Your alarm is still set."]);
   await reset(home);
   expect(await waiting(home)).toHaveLength(1);

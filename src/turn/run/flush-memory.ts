@@ -80,7 +80,7 @@ async function tryToSave(request: FlushRequest, watch: TurnWatch): Promise<Saved
   const { agent } = parts;
   try {
     if (request.log !== undefined) return await save(request, request.log, watch);
-    if (!(await fileExists(transcriptPath(agent, entry)))) return undefined;
+    if (!(await fileExists(await transcriptPath(agent, entry)))) return undefined;
     await using log = await openTurnLog(parts, held, entry);
     return await save(request, log, watch);
   } catch (error) {

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
 import type { Offer, OfferRequest } from "../../handoff/handoff.ts";
 import type { CaptureReason, SessionState } from "../../handoff/state.ts";
-import type { BootstrapFile, HookEventName, HookOutcome, HookRequest } from "../../hooks/hook.ts";
+import type { BootstrapFile, HookEventName, HookOutcome, HookRequest, HookRunner } from "../../hooks/hook.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
@@ -66,12 +66,15 @@ export function createHookMessages() {
 
 /** Undefined when no hook listens. Never rejects. */
 function fireHooks(call: HookCall): Promise<HookOutcome> | undefined {
+  const { hooks } = call.parts;
+  return hooks?.listens(call.event) === true ? fireListening(call, hooks) : undefined;
+}
+
+async function fireListening(call: HookCall, hooks: HookRunner): Promise<HookOutcome> {
   const { parts, sessionKey, event, entry, ctx, reason, bootstrapFiles } = call;
-  const { hooks, agent } = parts;
-  if (hooks === undefined || !hooks.listens(event)) return undefined;
   const session = entry && {
     sessionId: entry.sessionId,
-    sessionFile: transcriptPath(agent, entry),
+    sessionFile: await transcriptPath(parts.agent, entry).catch(() => entry.sessionFile),
     sessionEntry: entry,
   };
   const context: HookRequest["context"] = {
@@ -81,7 +84,7 @@ function fireHooks(call: HookCall): Promise<HookOutcome> | undefined {
     senderId: ctx?.SenderId,
     bootstrapFiles: bootstrapFiles && [...bootstrapFiles],
   };
-  return hooks.fire(event, { sessionKey, context });
+  return await hooks.fire(event, { sessionKey, context });
 }
 
 function shownMessages(messages: readonly string[]): string[] {

@@ -3,11 +3,10 @@
  * are in the transcript before the engine continues, and carry the id of the turn, so that a repeated turn
  * finds them. The entry is changed only while its key points at the window of the turn.
  */
-import { basename } from "node:path";
 import { isRecord } from "../../base/json-record.ts";
 import type { HoldfastConfig } from "../../config/config.ts";
 import type { EngineUsage, SteerMark } from "../../engine/engine.ts";
-import { type AgentHandle, transcriptPath, expectedTranscript } from "../../session/agent-handle.ts";
+import { type AgentHandle, expectedTranscript, transcriptName } from "../../session/agent-handle.ts";
 import type { HeldLease } from "../../session/lease.ts";
 import type { SessionEntry, Mutate } from "../../store/session-entry.ts";
 import {
@@ -17,28 +16,18 @@ import {
   type TranscriptEntry,
   NO_USAGE,
 } from "../../transcript/entries.ts";
-import { type TranscriptLog, openTranscriptLog } from "../../transcript/log.ts";
+import type { TranscriptLog } from "../../transcript/log.ts";
 import type { AgentParts, TurnEvent, TurnName } from "../pipeline.ts";
 import type { ReplyPayload } from "../reply/payloads.ts";
 import { resolveContextWindow } from "../../models/model-info.ts";
 
 export async function openTurnLog(
-  { agent, transcripts }: Pick<AgentParts, "agent" | "transcripts">,
+  { agent, transcripts: parked }: Pick<AgentParts, "agent" | "transcripts">,
   held: HeldLease,
   entry: SessionEntry,
 ): Promise<TranscriptLog> {
-  const path = transcriptPath(agent, entry);
-  return await openTranscriptLog({
-    path,
-    durability: agent.durability,
-    clock: agent.clock,
-    fence: () => held.fence(),
-    epoch: held.lease.epoch,
-    expected: expectedTranscript(entry),
-    isRead: true,
-    parked: transcripts,
-    onProblem: (problem) => agent.logger.warn("transcript problem", { file: basename(path), ...problem }),
-  });
+  const expected = expectedTranscript(entry);
+  return await agent.store.transcripts.open(transcriptName(entry), { held, expected, isRead: true, parked });
 }
 
 export type EngineMessage = AssistantMessage | ToolResultMessage;

@@ -45,7 +45,7 @@ export interface FlushTrace {
 
 export async function findTurn(agent: AgentHandle, sessionKey: string, turnId: string): Promise<TurnTrace> {
   const entry = await agent.store.get(sessionKey);
-  const here = entry === undefined ? emptyTrace() : await readTrace(agent, transcriptPath(agent, entry), turnId);
+  const here = entry === undefined ? emptyTrace() : await readTrace(agent, await transcriptPath(agent, entry), turnId);
   const earlier = here.asked === undefined && !here.steered ? await findEarlier(agent, sessionKey, entry, turnId) : [];
   const found = earlier.find(isOfTurn);
   const source = found ?? here;

@@ -7,6 +7,7 @@ import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
 import { createTestClock } from "../time.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { fakeUser } from "./objects.ts";
+import { createDocumentFiles } from "../../../src/store/document-files.ts";
 
 export const ada = fakeUser("1300000000000000001", "ada", { global_name: "Ada L." });
 export const eve = fakeUser("1300000000000000002", "eve");
@@ -35,7 +36,7 @@ export async function createDiscordHome(): Promise<DiscordHome> {
         accountId: "default",
         token: discord.token,
         allowFrom: [ada.id],
-        cursorFile: folder.join("discord", "cursors.json"),
+        documents: createDocumentFiles(folder.join("discord")),
         mediaFolder: folder.join("media"),
         api: { rest: discord.url },
         allowsAddress: () => true,

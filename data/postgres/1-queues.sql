@@ -1,0 +1,293 @@
+-- Inbox and outbox.
+
+CREATE FUNCTION holdfast.admit_message(
+  p_agent text, p_key text, p_channel text, p_account_id text, p_chat_id text, p_message_id text,
+  p_payload text, p_received_at double precision
+) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  v_item holdfast.inbox;
+BEGIN
+  LOOP
+    SELECT * INTO v_item FROM holdfast.inbox
+      WHERE agent = p_agent AND channel = p_channel AND account_id = p_account_id AND chat_id = p_chat_id
+        AND message_id = p_message_id;
+    IF FOUND THEN
+      RETURN json_build_object('admitted', false, 'item', v_item);
+    END IF;
+    INSERT INTO holdfast.inbox
+      (agent, key, channel, account_id, chat_id, message_id, payload, received_at, state, attempts)
+      VALUES (p_agent, p_key, p_channel, p_account_id, p_chat_id, p_message_id, p_payload, p_received_at, 'queued', 0)
+      ON CONFLICT DO NOTHING
+      RETURNING * INTO v_item;
+    IF FOUND THEN
+      PERFORM holdfast.record_change('inbox', p_key);
+      RETURN json_build_object('admitted', true, 'item', v_item);
+    END IF;
+  END LOOP;
+END $$;
+
+-- The key's pending item, claimed if it is the only one and was never started.
+CREATE FUNCTION holdfast.claim_only_item(p_agent text, p_key text) RETURNS json
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_ids bigint[];
+BEGIN
+  SELECT array_agg(id) INTO v_ids FROM (
+    SELECT id FROM holdfast.inbox WHERE agent = p_agent AND key = p_key AND state IN ('queued', 'running')
+    ORDER BY id LIMIT 2
+  ) AS first;
+  IF coalesce(cardinality(v_ids), 0) <> 1 THEN
+    RETURN NULL;
+  END IF;
+  PERFORM FROM holdfast.inbox WHERE id = v_ids[1] AND state = 'queued' AND attempts = 0 AND note IS NULL FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  RETURN holdfast.start_items(p_agent, p_key, v_ids, 1, NULL) -> 0;
+END $$;
+
+CREATE FUNCTION holdfast.claim_items(
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_limit integer, p_turn text
+) RETURNS json LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
+  RETURN holdfast.start_items(p_agent, p_key, p_ids, p_limit, p_turn);
+END $$;
+
+-- Queued items of the key become running. `p_ids` null: all of them.
+CREATE FUNCTION holdfast.start_items(
+  p_agent text, p_key text, p_ids bigint[], p_limit integer, p_turn text
+) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  v_items json;
+BEGIN
+  WITH chosen AS (
+    SELECT id FROM holdfast.inbox
+      WHERE agent = p_agent AND key = p_key AND state = 'queued' AND (p_ids IS NULL OR id = ANY (p_ids))
+      ORDER BY id LIMIT p_limit FOR UPDATE
+  ), moved AS (
+    UPDATE holdfast.inbox AS item
+      SET state = 'running', attempts = attempts + 1, turn = coalesce(p_turn, turn)
+      FROM chosen WHERE item.id = chosen.id RETURNING item.*
+  )
+  SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
+END $$;
+
+CREATE FUNCTION holdfast.moved_items(p_agent text, p_key text, p_items json) RETURNS json
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_items IS NULL THEN
+    RETURN '[]';
+  END IF;
+  PERFORM holdfast.record_change('inbox', p_key);
+  RETURN p_items;
+END $$;
+
+-- `p_apart` is the ending of the names of separated turns; null: each item keeps its turn.
+CREATE FUNCTION holdfast.requeue_items(
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_apart text, p_excuse text
+) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  v_items json;
+BEGIN
+  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
+  WITH moved AS (
+    UPDATE holdfast.inbox
+      SET state = 'queued',
+        attempts = CASE WHEN p_excuse IS NULL THEN attempts ELSE attempts - 1 END,
+        note = coalesce(p_excuse, note),
+        turn = coalesce(id || p_apart, turn)
+      WHERE agent = p_agent AND key = p_key AND state = 'running' AND (p_ids IS NULL OR id = ANY (p_ids))
+      RETURNING *
+  )
+  SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
+END $$;
+
+-- Returns null, and changes nothing, if the entry has another version.
+CREATE FUNCTION holdfast.finish_items(
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_note text, p_ending text,
+  p_drafts json, p_put json, p_release boolean, p_start_sending boolean, p_now double precision
+) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  v_id bigint;
+  v_replies bigint[];
+BEGIN
+  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
+  FOREACH v_id IN ARRAY p_ids LOOP
+    PERFORM FROM holdfast.inbox
+      WHERE id = v_id AND agent = p_agent AND key = p_key AND state = 'running' FOR UPDATE;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'inbox item is not running' USING ERRCODE = 'HF002', DETAIL = v_id;
+    END IF;
+  END LOOP;
+  IF p_put IS NOT NULL AND NOT holdfast.apply_entry(
+    p_agent, p_key, json_populate_record(NULL::holdfast.entry_put, p_put)
+  ) THEN
+    RETURN NULL;
+  END IF;
+  UPDATE holdfast.inbox SET state = 'done', note = coalesce(p_note, note), ending = p_ending WHERE id = ANY (p_ids);
+  IF FOUND THEN
+    PERFORM holdfast.record_change('inbox', p_key);
+  END IF;
+  IF p_release THEN
+    PERFORM holdfast.release_lease(p_agent, p_key, p_holder);
+  END IF;
+  v_replies := holdfast.add_drafts(p_agent, p_key, p_drafts, p_now);
+  IF p_start_sending AND NOT holdfast.start_first(p_agent, p_key, v_replies[1]) THEN
+    RETURN '[]';
+  END IF;
+  RETURN holdfast.outbox_items(v_replies);
+END $$;
+
+-- False if an earlier reply must be sent first, or if this is a repeated draft: it may have been sent.
+CREATE FUNCTION holdfast.start_first(p_agent text, p_key text, p_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE holdfast.outbox SET state = 'sending', attempts = 1
+    WHERE id = p_id AND state = 'pending' AND attempts = 0 AND NOT EXISTS (
+      SELECT FROM holdfast.outbox AS earlier
+      WHERE earlier.agent = p_agent AND earlier.key = p_key AND earlier.id < p_id
+        AND earlier.state IN ('pending', 'sending')
+    );
+  RETURN FOUND;
+END $$;
+
+-- Drafts of dropped items only: each names its item in `item_id`.
+CREATE FUNCTION holdfast.drop_items(
+  p_agent text, p_key text, p_ids bigint[], p_note text, p_drafts json, p_now double precision
+) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  v_items json;
+  v_dropped bigint[];
+BEGIN
+  WITH chosen AS (
+    SELECT id FROM holdfast.inbox
+      WHERE agent = p_agent AND key = p_key AND state = 'queued' AND id = ANY (p_ids) ORDER BY id FOR UPDATE
+  ), moved AS (
+    UPDATE holdfast.inbox AS item SET state = 'dropped', note = p_note
+      FROM chosen WHERE item.id = chosen.id RETURNING item.*
+  )
+  SELECT json_agg(moved ORDER BY id), array_agg(id) INTO v_items, v_dropped FROM moved;
+  PERFORM holdfast.add_drafts(p_agent, p_key, (
+    SELECT json_agg(draft) FROM json_array_elements(p_drafts) AS draft
+    WHERE (draft ->> 'item_id')::bigint = ANY (v_dropped)
+  ), p_now);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
+END $$;
+
+CREATE FUNCTION holdfast.enqueue_drafts(
+  p_agent text, p_key text, p_epoch bigint, p_holder text, p_drafts json, p_now double precision
+) RETURNS json LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
+  RETURN holdfast.outbox_items(holdfast.add_drafts(p_agent, p_key, p_drafts, p_now));
+END $$;
+
+-- Adds the drafts that are not there yet, and returns the ids of all of them in order.
+CREATE FUNCTION holdfast.add_drafts(p_agent text, p_key text, p_drafts json, p_now double precision)
+RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE
+  v_draft record;
+  v_id bigint;
+  v_ids bigint[] := '{}';
+BEGIN
+  FOR v_draft IN
+    SELECT * FROM json_to_recordset(coalesce(p_drafts, '[]'))
+      AS draft (idempotency_key text, channel text, account_id text, target text, payload text)
+  LOOP
+    LOOP
+      SELECT id INTO v_id FROM holdfast.outbox
+        WHERE agent = p_agent AND idempotency_key = v_draft.idempotency_key;
+      EXIT WHEN FOUND;
+      INSERT INTO holdfast.outbox (agent, key, idempotency_key, channel, account_id, target, payload, created_at,
+          due_at, state, attempts)
+        VALUES (p_agent, p_key, v_draft.idempotency_key, v_draft.channel, v_draft.account_id, v_draft.target,
+          v_draft.payload, p_now, p_now, 'pending', 0)
+        ON CONFLICT DO NOTHING
+        RETURNING id INTO v_id;
+      IF FOUND THEN
+        PERFORM holdfast.record_change('outbox', p_key, v_draft.channel, v_draft.account_id);
+        EXIT;
+      END IF;
+    END LOOP;
+    v_ids := v_ids || v_id;
+  END LOOP;
+  RETURN v_ids;
+END $$;
+
+CREATE FUNCTION holdfast.outbox_items(p_ids bigint[]) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  v_id bigint;
+  v_item json;
+  v_items json[] := '{}';
+BEGIN
+  FOREACH v_id IN ARRAY p_ids LOOP
+    SELECT row_to_json(item) INTO v_item FROM holdfast.outbox AS item WHERE id = v_id;
+    v_items := v_items || v_item;
+  END LOOP;
+  RETURN array_to_json(v_items);
+END $$;
+
+-- True for the one caller that knows the right number of attempts.
+CREATE FUNCTION holdfast.start_sending(p_agent text, p_id bigint, p_attempts integer) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_item holdfast.outbox;
+BEGIN
+  UPDATE holdfast.outbox SET state = 'sending', attempts = attempts + 1
+    WHERE agent = p_agent AND id = p_id AND attempts = p_attempts AND state IN ('pending', 'sending')
+    RETURNING * INTO v_item;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
+  RETURN true;
+END $$;
+
+-- `delivered` is final, whatever is reported later.
+CREATE FUNCTION holdfast.settle_delivery(
+  p_agent text, p_id bigint, p_state text, p_due_at double precision, p_delivered_id text, p_note text
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  v_item holdfast.outbox;
+BEGIN
+  SELECT * INTO v_item FROM holdfast.outbox WHERE agent = p_agent AND id = p_id FOR UPDATE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'no such outbox item' USING ERRCODE = 'HF003';
+  ELSIF v_item.state = 'delivered' AND p_state = 'delivered' THEN
+    RETURN false;
+  ELSIF v_item.state = 'delivered' THEN
+    RAISE EXCEPTION 'already delivered' USING ERRCODE = 'HF004';
+  END IF;
+  UPDATE holdfast.outbox
+    SET state = p_state, due_at = coalesce(p_due_at, due_at), note = coalesce(p_note, note),
+      delivered_id = p_delivered_id
+    WHERE id = p_id;
+  PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
+  RETURN true;
+END $$;
+
+CREATE FUNCTION holdfast.prune_inbox(p_agent text, p_before double precision, p_limit integer) RETURNS bigint
+LANGUAGE sql AS $$
+  WITH gone AS (
+    DELETE FROM holdfast.inbox WHERE id IN (
+      SELECT id FROM holdfast.inbox
+      WHERE agent = p_agent AND state IN ('done', 'dropped') AND received_at < p_before
+      ORDER BY received_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) RETURNING 1
+  )
+  SELECT count(*) FROM gone
+$$;
+
+CREATE FUNCTION holdfast.prune_outbox(p_agent text, p_before double precision, p_limit integer) RETURNS bigint
+LANGUAGE sql AS $$
+  WITH gone AS (
+    DELETE FROM holdfast.outbox WHERE id IN (
+      SELECT id FROM holdfast.outbox
+      WHERE agent = p_agent AND state IN ('delivered', 'failed') AND created_at < p_before
+      ORDER BY created_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) RETURNING 1
+  )
+  SELECT count(*) FROM gone
+$$;

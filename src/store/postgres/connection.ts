@@ -1,0 +1,197 @@
+/**
+ * The connections of one process to its database. Every statement is a transaction of its own, so a paused process
+ * never holds one open, and a transaction pooler may be in between.
+ *
+ * PostgreSQL's text cannot contain NUL, and half a surrogate pair is not UTF-8. Texts are therefore escaped on their way
+ * in and restored on their way out.
+ */
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { type ClientConfig, Pool, type PoolClient, types } from "pg";
+import { TOO_LATE, within } from "../../base/async.ts";
+import {
+  invalidUrl,
+  isConflict,
+  isConnectionLost,
+  noPasswordFile,
+  outcomeUnknown,
+  storeError,
+} from "./postgres-errors.ts";
+
+export interface PostgresSettings {
+  url: string;
+  /** Without a pooler. Default: `url`. */
+  directUrl?: string | undefined;
+  /** Contains the password. Default: the one in the URL. */
+  passwordFile?: string | undefined;
+  /** Default: 8. */
+  poolSize?: number | undefined;
+}
+
+/** Columns of type `json` are cast by their readers. */
+export type Row = Record<string, string | number | boolean | Buffer | null>;
+
+/** `json` is sent as JSON, with its strings escaped like other texts. */
+export type Value = string | number | boolean | Uint8Array | readonly number[] | { json: unknown } | null | undefined;
+
+export interface QueryOptions {
+  /** True if a repetition is harmless, as for reads. Default: false. */
+  isRepeatable?: boolean | undefined;
+  /** How long one attempt may take. Default: 30 s, much longer than any statement takes. */
+  answerMs?: number | undefined;
+}
+
+export type Connection = Awaited<ReturnType<typeof openConnection>>;
+
+const POOL_SIZE = 8;
+const CONNECT_MS = 5000;
+const ANSWER_MS = 30_000;
+/** Waits between attempts; a server restarts within them. */
+const RETRY_DELAYS_MS = [20, 50, 100, 200, 400, 800, 1600];
+
+export async function openConnection(settings: PostgresSettings) {
+  const location = shownUrl(settings.url, "store.url");
+  const pooled = await clientConfig(settings.url, "store.url", settings.passwordFile);
+  const direct =
+    settings.directUrl === undefined
+      ? pooled
+      : await clientConfig(settings.directUrl, "store.directUrl", settings.passwordFile);
+  const pool = new Pool({
+    ...pooled,
+    max: settings.poolSize ?? POOL_SIZE,
+    idleTimeoutMillis: 60_000,
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced by the next query.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+
+  /** Runs a task on one connection, which is closed if the task breaks it. */
+  const withClient = async <T>(task: (client: PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      return await task(client);
+    } catch (error) {
+      if (isConnectionLost(error)) broken = error as Error;
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+  const attempt = async (
+    sql: string,
+    values: unknown[],
+    answerMs: number,
+  ): Promise<{ rows: Row[] } | { failed: unknown; sent: boolean }> => {
+    let sent = false;
+    try {
+      const rows = await withClient(async (client) => {
+        sent = true;
+        const answer = await within(answerMs, client.query<Row>(sql, values));
+        if (answer === TOO_LATE) throw Object.assign(new Error("no answer in time"), { code: "HF-TIMEOUT" });
+        return answer.rows;
+      });
+      return { rows };
+    } catch (failed) {
+      return { failed, sent };
+    }
+  };
+
+  return {
+    location,
+    direct,
+    withClient,
+    query: async (
+      sql: string,
+      values: readonly Value[],
+      { isRepeatable = false, answerMs = ANSWER_MS }: QueryOptions = {},
+    ): Promise<Row[]> => {
+      const sent = values.map(toParameter);
+      for (let tries = 0; ; tries++) {
+        const answer = await attempt(sql, sent, answerMs);
+        if ("rows" in answer) return answer.rows;
+        const { failed } = answer;
+        const isLost = isConnectionLost(failed);
+        if (isLost && answer.sent && !isRepeatable) throw outcomeUnknown(location, failed);
+        const wait = RETRY_DELAYS_MS[tries];
+        if (wait === undefined || !(isLost || isConflict(failed))) throw storeError(failed, location);
+        await delay(wait * (0.5 + Math.random()));
+      }
+    },
+    close: async (): Promise<void> => await pool.end(),
+  };
+}
+
+/** The URL for people and logs: without its password. */
+export function shownUrl(url: string, setting: string): string {
+  try {
+    const { protocol, username, host, pathname } = new URL(url);
+    return `${protocol}//${username === "" ? "" : `${username}@`}${host}${pathname}`;
+  } catch {
+    // The reason would repeat the password.
+    throw invalidUrl(setting, undefined);
+  }
+}
+
+async function clientConfig(url: string, setting: string, passwordFile: string | undefined): Promise<ClientConfig> {
+  shownUrl(url, setting);
+  const password = passwordFile === undefined ? undefined : await readPassword(passwordFile);
+  return {
+    connectionString: password === undefined ? url : withPassword(url, password),
+    application_name: "holdfast",
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 2000,
+    types: { getTypeParser: typeParser },
+  };
+}
+
+async function readPassword(path: string): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).trimEnd();
+  } catch (error) {
+    throw noPasswordFile(path, error);
+  }
+}
+
+/** `pg` prefers the parts of the URL to other options. */
+function withPassword(url: string, password: string): string {
+  const complete = new URL(url);
+  complete.password = encodeURIComponent(password);
+  return complete.href;
+}
+
+const INT8 = 20;
+const TEXT = 25;
+const JSON_TYPE = 114;
+
+const typeParser = ((type: number, format: "text" | "binary") => {
+  if (type === INT8) return Number;
+  if (type === TEXT) return fromText;
+  if (type === JSON_TYPE) return fromJson;
+  return types.getTypeParser(type, format);
+}) as typeof types.getTypeParser;
+
+/** Begins an escape. No character, and allowed in UTF-8. */
+const ESCAPE = "\uFFFF";
+
+function toParameter(value: Value): unknown {
+  if (typeof value === "string") return toText(value);
+  if (typeof value !== "object" || value === null || !("json" in value)) return value;
+  return JSON.stringify(value.json, (_name, inner: unknown) => (typeof inner === "string" ? toText(inner) : inner));
+}
+
+function toText(text: string): string {
+  return text.toWellFormed().replace(/[\0\uFFFF]/g, (found) => `${ESCAPE}${found === "\0" ? "0" : "1"}`);
+}
+
+function fromText(text: string): string {
+  if (!text.includes(ESCAPE)) return text;
+  return text.replace(/\uFFFF([01])/g, (_escape, which) => (which === "0" ? "\0" : ESCAPE));
+}
+
+function fromJson(text: string): unknown {
+  if (!text.includes(ESCAPE)) return JSON.parse(text);
+  return JSON.parse(text, (_name, inner: unknown) => (typeof inner === "string" ? fromText(inner) : inner));
+}

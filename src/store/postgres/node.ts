@@ -1,0 +1,184 @@
+/**
+ * One process as a node of the cluster. All stores of the process share it, and with it its connections.
+ *
+ * A node is registered when it first takes a lease or listens for changes; short commands never are. It then has one
+ * direct connection with a session lock that says that it lives, and beats several times a second. If the direct connection
+ * breaks, the beat keeps the node alive until it is connected again.
+ */
+import { randomInt } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
+import { lazy } from "../../base/async.ts";
+import type { Logger } from "../../base/log.ts";
+import { packageVersion } from "../../base/package.ts";
+import { currentProcess } from "../../base/processes.ts";
+import { type ChangeHub, createChangeHub } from "./changes.ts";
+import { type Connection, type PostgresSettings, openConnection, shownUrl } from "./connection.ts";
+import { migrate } from "./migrations.ts";
+import { poolerOnDirectUrl, storeError } from "./postgres-errors.ts";
+import { type RenewLeases, createRenewals } from "./renewals.ts";
+
+export interface PostgresNode extends Pick<Connection, "location" | "query"> {
+  readonly changes: ChangeHub;
+  readonly renew: RenewLeases;
+  /** The id of this node, which is registered with the first call. */
+  id(): Promise<number>;
+  /** Marks the changes of this process. */
+  readonly writer: number;
+  close(): Promise<void>;
+}
+
+/** In `1-leases.sql` too. */
+const NODE_LOCKS = 482_716_093;
+/** Twice within the time after which a node without its lock is dead. */
+const BEAT_MS = 250;
+const BEAT_ANSWER_MS = 1000;
+const TIDY_MS = 1000;
+const RECONNECT_MS = [10, 50, 200, 1000];
+
+export async function openNode(settings: PostgresSettings, logger: Logger): Promise<PostgresNode> {
+  const connection = await openConnection(settings);
+  const { query, location } = connection;
+  const xmin = await migrate(connection).catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
+  });
+  const directLocation = shownUrl(settings.directUrl ?? settings.url, "store.directUrl");
+  let direct: Client | undefined;
+  let timers: NodeJS.Timeout[] = [];
+  let ownId: number | undefined;
+  let othersSeen = true;
+  let isClosed = false;
+
+  let isBeating = false;
+
+  const beat = async (id: number): Promise<void> => {
+    if (isBeating) return;
+    isBeating = true;
+    try {
+      const [row] = await query("SELECT holdfast.beat($1) AS others", [id], {
+        isRepeatable: true,
+        answerMs: BEAT_ANSWER_MS,
+      });
+      othersSeen = row?.["others"] === true;
+    } catch (error) {
+      if (!isClosed) logger.warn("This node could not report to the database", { error });
+    } finally {
+      isBeating = false;
+    }
+  };
+  const tidy = async (): Promise<void> => {
+    await query("SELECT holdfast.tidy()", [], { isRepeatable: true }).catch(() => undefined);
+  };
+  const connectDirectly = async (): Promise<Client> => {
+    const client = new Client(connection.direct);
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      await refusePooler(client, directLocation);
+      await client.query("LISTEN holdfast");
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw storeError(error, directLocation);
+    }
+    client.on("notification", () => changes.look());
+    return client;
+  };
+  const keepConnected = (client: Client, id: number): void => {
+    direct = client;
+    client.once("end", () => void reconnect(id));
+  };
+  const reconnect = async (id: number): Promise<void> => {
+    direct = undefined;
+    for (let tries = 0; ; tries++) {
+      if (isClosed) return;
+      void beat(id);
+      try {
+        const client = await connectDirectly();
+        await client.query(`SELECT pg_advisory_lock(${NODE_LOCKS}, $1)`, [id]);
+        if (isClosed) return await client.end();
+        keepConnected(client, id);
+        changes.look();
+        return;
+      } catch (error) {
+        if (tries === RECONNECT_MS.length) logger.warn("The direct connection to the database is lost", { error });
+        await delay(RECONNECT_MS[tries] ?? RECONNECT_MS.at(-1));
+      }
+    }
+  };
+  const registration = lazy(async (): Promise<number> => {
+    const client = await connectDirectly();
+    const added = await client.query<{ id: number }>(
+      "INSERT INTO holdfast.nodes (process, version) VALUES ($1, $2) RETURNING id",
+      [JSON.stringify(currentProcess()), packageVersion()],
+    );
+    const id = added.rows[0]?.id ?? 0;
+    await client.query(`SELECT pg_advisory_lock(${NODE_LOCKS}, $1)`, [id]);
+    keepConnected(client, id);
+    timers = [setInterval(() => void beat(id), BEAT_MS).unref(), setInterval(() => void tidy(), TIDY_MS).unref()];
+    await beat(id);
+    return (ownId = id);
+  });
+  const writer = randomInt(2 ** 47);
+  const changes = createChangeHub({
+    query,
+    register: async () => await registration.get(),
+    writer,
+    xmin,
+    hasOthers: () => othersSeen,
+    logger,
+  });
+
+  return {
+    location,
+    query,
+    changes,
+    renew: createRenewals(query),
+    id: async () => await registration.get(),
+    writer,
+    close: async () => {
+      if (isClosed) return;
+      await registration.made();
+      await changes.close();
+      isClosed = true;
+      for (const timer of timers) clearInterval(timer);
+      if (ownId !== undefined) {
+        await query("DELETE FROM holdfast.nodes WHERE id = $1", [ownId], { isRepeatable: true }).catch(() => undefined);
+      }
+      await direct?.end().catch(() => undefined);
+      await connection.close();
+    },
+  };
+}
+
+/** A pooler invents the process id that it reports when a client connects. */
+async function refusePooler(client: Client, location: string): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  const { processID } = client as Client & { processID?: number };
+  if (rows[0]?.pid !== processID) throw poolerOnDirectUrl(location);
+}
+
+/** Nodes by their settings, so that all agents of a process share one. The last user closes it. */
+export function createNodePool() {
+  const nodes = new Map<string, { opening: Promise<PostgresNode>; users: number }>();
+  return {
+    open: async (settings: PostgresSettings, logger: Logger): Promise<PostgresNode> => {
+      const name = JSON.stringify(settings);
+      const shared = nodes.get(name) ?? { opening: openNode(settings, logger), users: 0 };
+      nodes.set(name, shared);
+      shared.users++;
+      const leave = (): boolean => {
+        if (--shared.users > 0) return false;
+        if (nodes.get(name) === shared) nodes.delete(name);
+        return true;
+      };
+      try {
+        const node = await shared.opening;
+        return { ...node, close: async () => void (leave() && (await node.close())) };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+  };
+}

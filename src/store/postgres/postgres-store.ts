@@ -1,0 +1,52 @@
+/**
+ * The `postgres` store: one database for many machines. Reads and writes are single statements. The database's clock
+ * decides when a lease ends, and the lease of a dead node is free at once.
+ */
+import { systemClock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/log.ts";
+import { createListeners } from "../change-feed.ts";
+import { type StoreOptions, createStore, modifyByVersion } from "../create-store.ts";
+import { copyEntry } from "../store-rules.ts";
+import type { Store } from "../store.ts";
+import { listAsJson, listSessions } from "./list-query.ts";
+import type { PostgresNode } from "./node.ts";
+import { listHandoffs, postgresReads } from "./reads.ts";
+import { createPostgresTranscripts } from "./transcripts.ts";
+import { postgresWrites } from "./writes.ts";
+
+export interface PostgresStoreOptions extends StoreOptions {
+  /** Closed with the store. */
+  node: PostgresNode;
+  /** For copies of transcripts. */
+  copiesFolder: string;
+}
+
+/** Short, because a node that was cut off holds its sessions for so long. It is renewed three times as often. */
+const LEASE_TTL_MS = 6000;
+
+export async function createPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { node, agentId, copiesFolder: folder, clock = systemClock, logger = silentLogger } = options;
+  const reads = postgresReads(node, agentId);
+  const write = postgresWrites(node, agentId);
+  const feed = createListeners(logger, () => node.changes.listen(agentId, (changes) => feed.tell(changes)));
+
+  return await createStore(options, {
+    kind: "postgres",
+    location: node.location,
+    leaseTtlMs: LEASE_TTL_MS,
+    refusesLeasesCheaply: true,
+    read: async (task) => await task(reads),
+    write,
+    modify: modifyByVersion(reads, write),
+    copyEntry,
+    list: async (query) => await listSessions(node, agentId, query),
+    listJson: async (query) => await listAsJson(node, agentId, query),
+    listHandoffs: async (limit) => await listHandoffs(node, agentId, { limit }),
+    transcripts: createPostgresTranscripts({ node, agentId, folder, clock, logger }),
+    onChange: feed.listen,
+    close: async () => {
+      feed.close();
+      await node.close();
+    },
+  });
+}

@@ -1,0 +1,358 @@
+/**
+ * Transcripts as rows, with a file of this machine as a copy of each that is read or written here.
+ *
+ * - A copy only gets longer, in place, until the transcript gets another content: then it is replaced.
+ * - A mark beside a copy names its content, and the boot of the machine: after a power failure a file that was not
+ *   synced may have holes. A copy without its mark is made again.
+ * - A copy is compared with the database before the transcript is rewritten, so a damaged copy never damages more.
+ */
+import { type FileHandle, open, readFile, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { createKeyedMutex } from "../../base/async.ts";
+import { type Clock, fileStamp } from "../../base/clock.ts";
+import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
+import {
+  PRIVATE_FILE,
+  ensurePrivateFolder,
+  fileSize,
+  readFileIfPresent,
+  removeFileIfPresent,
+  replaceFile,
+  temporaryPath,
+} from "../../base/files.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
+import type { Logger } from "../../base/log.ts";
+import { currentProcess } from "../../base/processes.ts";
+import type { TranscriptBacking } from "../../transcript/appender.ts";
+import { isTranscriptName, listTranscriptFiles } from "../../transcript/paths.ts";
+import { FORK_TYPE } from "../../transcript/walk.ts";
+import { leaseLost } from "../store-errors.ts";
+import { type TranscriptCopy, createTranscriptFiles } from "../transcript-files.ts";
+import type { TranscriptFolder, TranscriptFolders, Transcripts } from "../transcripts.ts";
+import type { Row, Value } from "./connection.ts";
+import { createPostgresDocuments } from "./documents.ts";
+import type { PostgresNode } from "./node.ts";
+import { REFUSED, codeOf } from "./postgres-errors.ts";
+
+export interface PostgresTranscriptsOptions {
+  node: PostgresNode;
+  agentId: string;
+  /** For the copies. */
+  folder: string;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** The largest part of a content. */
+const PART_BYTES = 1024 * 1024;
+/** The clock of the database may differ from ours by so much. */
+const CLOCK_DIFFERENCE_MS = 15 * 60 * 1000;
+/** How much is read from the database at once. */
+const READ_BYTES = 4 * PART_BYTES;
+
+export function createPostgresTranscripts(options: PostgresTranscriptsOptions): Transcripts {
+  const { node, agentId, folder: root, clock, logger } = options;
+  const copies = createCopies(node);
+
+  const query = async (sql: string, values: readonly Value[]): Promise<Row[]> =>
+    await node.query(sql, [agentId, ...values], { isRepeatable: true });
+
+  const find = async ({ name, folder, held }: TranscriptCopy): Promise<StoredTranscript | undefined> => {
+    const { key, epoch, holder } = held?.lease ?? {};
+    const [row] = await query(FIND, [folder, name, key, epoch, holder]);
+    if (held !== undefined && row?.["held"] !== true) throw leaseLost(held.lease);
+    return row?.["content"] == null ? undefined : toStored(row);
+  };
+  const refresh = async (copy: TranscriptCopy): Promise<void> => {
+    const found = await find(copy);
+    await copies.refresh(copy.path, found);
+    if (found?.parent !== undefined) await refreshParents(found.parent, new Set());
+  };
+  /** A fork continues its parents, which may be in the archive, or compacted since. */
+  const refreshParents = async (name: string, done: Set<string>): Promise<void> => {
+    if (done.has(name)) return;
+    done.add(name);
+    const rows = await query(FIND_PARENTS, [name, `${name}.bak.`]);
+    for (const row of rows) {
+      const stored = toStored(row);
+      const place = row["folder"] as TranscriptFolder;
+      await copies.refresh(files.pathOf(String(row["name"]), place), stored);
+      if (stored.parent !== undefined) await refreshParents(stored.parent, done);
+    }
+  };
+
+  const append = async ({ name, folder, held }: TranscriptCopy, size: number, bytes: Uint8Array): Promise<void> => {
+    const { key, epoch, holder } = held?.lease ?? {};
+    const sql = "SELECT holdfast.append_part($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS done";
+    for (let at = 0; at < bytes.length; at += PART_BYTES) {
+      const part = bytes.subarray(at, at + PART_BYTES);
+      const isLast = at + PART_BYTES >= bytes.length;
+      const [row] = await query(sql, [folder, name, size, size + at, part, isLast, key, epoch, holder]).catch(
+        (error: unknown) => {
+          if (codeOf(error) === REFUSED.leaseLost && held !== undefined) throw leaseLost(held.lease);
+          throw error;
+        },
+      );
+      if (row?.["done"] !== true) throw hasMoved(name);
+    }
+  };
+  const create = async ({ name, folder }: TranscriptCopy, content: Uint8Array): Promise<boolean> => {
+    const first = content.subarray(0, PART_BYTES);
+    const sql = "SELECT holdfast.create_transcript($1, $2, $3, $4, $5) AS done";
+    const [row] = await query(sql, [folder, name, parentOf(first), first]);
+    return row?.["done"] === true;
+  };
+  const replace = async (copy: TranscriptCopy, file: string, keptAs: string): Promise<void> => {
+    const { name, folder, held, path } = copy;
+    const { key, epoch, holder } = held?.lease ?? {};
+    const old = await find(copy);
+    if (old === undefined || !(await copies.isExact(path, old))) {
+      await copies.forget(path);
+      throw copyDiffers(name);
+    }
+    const content = await upload(node, file);
+    // Without its mark, the copy is made again if this process ends before it has replaced the file.
+    await copies.forget(path);
+    const sql = "SELECT holdfast.replace_content($1, $2, $3, $4, $5, $6, $7, $8, $9) AS done";
+    const values = [folder, name, old.content, content, keptAs, key, epoch, holder];
+    const [row] = await query(sql, values).catch((error: unknown) => {
+      if (codeOf(error) === REFUSED.leaseLost && held !== undefined) throw leaseLost(held.lease);
+      throw error;
+    });
+    if (row?.["done"] !== true) throw hasMoved(name);
+  };
+  const backingOf = (copy: TranscriptCopy): TranscriptBacking => ({
+    refresh: async () => await refresh(copy),
+    create: async (content) => {
+      if (!(await create(copy, content))) throw nameTaken(copy.name);
+      if (content.length > PART_BYTES) await append(copy, PART_BYTES, content.subarray(PART_BYTES));
+    },
+    append: async (at, bytes) => await append(copy, at, bytes),
+    replace: async (file, keptAs) => await replace(copy, file, keptAs),
+  });
+
+  const bringing = createKeyedMutex();
+  let broughtAt = Number.NEGATIVE_INFINITY;
+  const bringHere = async (): Promise<TranscriptFolders> => {
+    const startedAt = clock.now();
+    const folders = { sessions: root, archive: dirname(files.pathOf("any", "archive")) };
+    for (const folder of ["sessions", "archive"] as const) {
+      const names = new Set((await query(LIST, [folder, 0])).map(({ name }) => String(name)));
+      for (const name of await listTranscriptFiles(folders[folder])) {
+        if (!names.has(name)) await removeFileIfPresent(files.pathOf(name, folder));
+      }
+      for (const row of await query(LIST, [folder, broughtAt - CLOCK_DIFFERENCE_MS])) {
+        const name = String(row["name"]);
+        const path = files.pathOf(name, folder);
+        if (isTranscriptName(name, false)) await refresh({ name, folder, path });
+      }
+    }
+    broughtAt = startedAt;
+    return folders;
+  };
+
+  const files = createTranscriptFiles({
+    transcriptsFolder: root,
+    path: root,
+    durability: "none",
+    clock,
+    logger,
+    backingOf,
+  });
+
+  return {
+    ...files,
+    folders: undefined,
+    manifests: createPostgresDocuments({ node: async () => node, agentId, folder: "archive", clock }),
+    async list(folder, { changedSince = 0, kept = false } = {}) {
+      const rows = await query(LIST, [folder, changedSince]);
+      return rows.map(({ name }) => String(name)).filter((name) => isTranscriptName(name, kept));
+    },
+    async put(given, content, folder) {
+      const name = basename(given);
+      const copy: TranscriptCopy = { name, folder, path: files.pathOf(name, folder) };
+      if (!(await create(copy, content))) {
+        await refresh(copy);
+        const existing = (await readFileIfPresent(copy.path)) ?? Buffer.alloc(0);
+        if (!existing.equals(content.subarray(0, existing.length))) throw nameTaken(name);
+      }
+      const { size = 0 } = (await find(copy)) ?? {};
+      if (size < content.length) await append(copy, size, content.subarray(size));
+    },
+    async move(name, to) {
+      const from = to === "archive" ? "sessions" : "archive";
+      await query("UPDATE holdfast.transcripts SET folder = $3 WHERE agent = $1 AND folder = $2 AND name = $4", [
+        from,
+        to,
+        basename(name),
+      ]);
+    },
+    async setAsideMissing(given, { written, folder = "sessions" }) {
+      if (!written) return undefined;
+      const keptAs = `${basename(given)}.damaged-${fileStamp(clock.now())}`;
+      await create({ name: keptAs, folder, path: files.pathOf(keptAs, folder) }, Buffer.alloc(0));
+      return { kind: "missing", keptAs: files.pathOf(keptAs, folder) };
+    },
+    bringHere: async () => await bringing.run("", bringHere),
+    async discard(name) {
+      await query("SELECT holdfast.discard_transcript($1, $2)", [basename(name)]);
+    },
+  };
+}
+
+interface StoredTranscript {
+  content: number;
+  size: number;
+  /** The name of the transcript that a fork continues. */
+  parent: string | undefined;
+}
+
+const FIND = `
+  SELECT c.id AS content, c.size, t.parent, EXISTS (
+      SELECT FROM holdfast.leases WHERE agent = $1 AND key = $4 AND epoch = $5 AND holder = $6
+    ) AS held
+  FROM (SELECT) AS one
+    LEFT JOIN holdfast.transcripts t ON t.agent = $1 AND t.folder = $2 AND t.name = $3
+    LEFT JOIN holdfast.contents c ON c.id = t.content`;
+
+const FIND_PARENTS = `
+  SELECT t.folder, t.name, t.parent, c.id AS content, c.size
+  FROM holdfast.transcripts t JOIN holdfast.contents c ON c.id = t.content
+  WHERE t.agent = $1 AND t.folder IN ('sessions', 'archive') AND (t.name = $2 OR starts_with(t.name, $3))`;
+
+const LIST = `
+  SELECT t.name FROM holdfast.transcripts t JOIN holdfast.contents c ON c.id = t.content
+  WHERE t.agent = $1 AND t.folder = $2 AND c.changed_at >= $3 ORDER BY t.name`;
+
+function toStored(row: Row): StoredTranscript {
+  const parent = row["parent"];
+  return {
+    content: Number(row["content"]),
+    size: Number(row["size"]),
+    parent: typeof parent === "string" ? parent : undefined,
+  };
+}
+
+/** The parent that the first entry of a fork names. */
+function parentOf(start: Uint8Array): string | undefined {
+  const [, line = ""] = Buffer.from(start.subarray(0, 4096)).toString().split("\n");
+  const entry = parseJson(line);
+  const data = isRecord(entry) && entry["customType"] === FORK_TYPE ? entry["data"] : undefined;
+  const parent = isRecord(data) ? data["parentSession"] : undefined;
+  return typeof parent === "string" ? parent : undefined;
+}
+
+/** Sends a file as a content that has no name yet. */
+async function upload(node: PostgresNode, file: string): Promise<number> {
+  const repeatable = { isRepeatable: true };
+  const [row] = await node.query("INSERT INTO holdfast.contents DEFAULT VALUES RETURNING id", [], repeatable);
+  const content = Number(row?.["id"]);
+  await using handle = await open(file, "r");
+  for await (const { at, bytes } of pieces(handle)) {
+    await node.query("SELECT holdfast.add_part($1, $2, $3)", [content, at, bytes], repeatable);
+  }
+  return content;
+}
+
+async function* pieces(handle: FileHandle): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
+  for (let at = 0; ;) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES, at);
+    if (bytesRead === 0) return;
+    yield { at, bytes: buffer.subarray(0, bytesRead) };
+    at += bytesRead;
+  }
+}
+
+function createCopies(node: PostgresNode) {
+  const boot = currentProcess().startedAt.split(":")[0] ?? "";
+  const markOf = ({ content }: StoredTranscript): string => `${content} ${boot}`;
+  /** The parts from the one that contains a byte. */
+  const parts = async function* ({ content, size }: StoredTranscript, from: number) {
+    const sql = `SELECT at, bytes FROM holdfast.parts WHERE content = $1 AND at < $3 AND at < $4
+      AND at >= COALESCE((SELECT max(at) FROM holdfast.parts WHERE content = $1 AND at <= $2), 0) ORDER BY at`;
+    for (let at = from; at < size;) {
+      const rows = await node.query(sql, [content, at, at + READ_BYTES, size], { isRepeatable: true });
+      if (rows.length === 0) return;
+      for (const row of rows) {
+        const bytes = row["bytes"] as Buffer;
+        const start = Number(row["at"]);
+        yield { at: start, bytes };
+        at = start + bytes.length;
+      }
+    }
+  };
+  const write = async (handle: FileHandle, stored: StoredTranscript, from: number): Promise<void> => {
+    for await (const { at, bytes } of parts(stored, from)) await handle.write(bytes, 0, bytes.length, at);
+  };
+  const rebuild = async (path: string, stored: StoredTranscript): Promise<void> => {
+    await ensurePrivateFolder(dirname(path));
+    const temporary = temporaryPath(path);
+    try {
+      await using handle = await open(temporary, "wx", PRIVATE_FILE);
+      await write(handle, stored, 0);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await replaceFile(temporary, path);
+    await putMark(path, markOf(stored));
+  };
+  const putMark = async (path: string, mark: string): Promise<void> => {
+    const temporary = temporaryPath(markFile(path));
+    await using handle = await open(temporary, "wx", PRIVATE_FILE);
+    await handle.writeFile(mark);
+    await replaceFile(temporary, markFile(path));
+  };
+  const markFile = (path: string): string => join(dirname(path), `.${basename(path)}.copy`);
+  const hasMark = async (path: string, stored: StoredTranscript): Promise<boolean> =>
+    (await readFileIfPresent(markFile(path)))?.toString() === markOf(stored);
+
+  return {
+    /** Undefined: there is no such transcript. */
+    refresh: async (path: string, stored: StoredTranscript | undefined): Promise<void> => {
+      if (stored === undefined) {
+        await removeFileIfPresent(path);
+        return;
+      }
+      const size = (await hasMark(path, stored)) ? await fileSize(path) : undefined;
+      if (size === undefined) return await rebuild(path, stored);
+      // A longer copy has what another process of this machine has just written.
+      if (size >= stored.size) return;
+      await using handle = await open(path, "r+");
+      await write(handle, stored, size);
+    },
+    forget: async (path: string): Promise<void> => await removeFileIfPresent(markFile(path)),
+    isExact: async (path: string, stored: StoredTranscript): Promise<boolean> => {
+      const content = await readFile(path).catch((error: unknown) => {
+        if (systemErrorCode(error) === "ENOENT") return undefined;
+        throw error;
+      });
+      if (content?.length !== stored.size) return false;
+      for await (const { at, bytes } of parts(stored, 0)) {
+        if (!content.subarray(at, at + bytes.length).equals(bytes)) return false;
+      }
+      return true;
+    },
+  };
+}
+
+function nameTaken(name: string): HoldfastError {
+  return new HoldfastError("conflict", "transcript-exists", `The transcript ${name} exists already`, {
+    hint: "Open it instead, or choose another session id.",
+    data: { name },
+  });
+}
+
+function hasMoved(name: string): HoldfastError {
+  return new HoldfastError("conflict", "transcript-changed", `Another process has changed the transcript ${name}`, {
+    hint: "Open it again.",
+    data: { name },
+  });
+}
+
+function copyDiffers(name: string): HoldfastError {
+  return new HoldfastError("unavailable", "transcript-copy", `The local copy of the transcript ${name} was damaged`, {
+    hint: "Nothing was lost. Try again: the copy is made from the database again.",
+    data: { name },
+  });
+}

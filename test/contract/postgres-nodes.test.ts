@@ -1,0 +1,340 @@
+/** Several processes on one PostgreSQL: leases, liveness, changes and lost connections. */
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createLogger, silentLogger } from "../../src/base/log.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { createNodePool, openNode } from "../../src/store/postgres/node.ts";
+import { createPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { startChild } from "../support/child.ts";
+import { type TestDatabase, freshDatabase, useDatabase } from "../support/postgres.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/time.ts";
+import { acquire } from "./leases-suite.ts";
+import { entry, put, refusal } from "./store-fixture.ts";
+
+const KEY = "agent:main:main";
+const LONG_MS = 3_600_000;
+
+async function open(url: string, agentId = "main", directUrl?: string): Promise<Store & AsyncDisposable> {
+  const node = await openNode({ url, directUrl }, silentLogger);
+  // These tests write no transcript.
+  const store = await createPostgresStore({ agentId, node, copiesFolder: "/dev/null/none" });
+  return Object.assign(store, { [Symbol.asyncDispose]: async () => await store.close() });
+}
+
+describe("nodes of a postgres store", () => {
+  it("lets 12 nodes create the tables at once", async () => {
+    await using database = await freshDatabase({ isEmpty: true });
+    const nodes = await Promise.all(
+      Array.from({ length: 12 }, async () => await openNode({ url: database.url, poolSize: 1 }, silentLogger)),
+    );
+    await Promise.all(nodes.map((node) => node.close()));
+    expect(await database.run("SELECT version FROM holdfast.schema")).toEqual([{ version: 1 }]);
+  });
+
+  it("takes over the sessions of a killed process within a second or so, and of no living one", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    await useDatabase(folder.path, database);
+    await using store = await open(database.url);
+    await using living = await open(database.url);
+    await acquire(living, "busy", LONG_MS);
+    await startChild("store", {
+      kind: "postgres",
+      home: folder.path,
+      task: "die-with-lease",
+      leased: "main",
+    }).ended();
+    const diedAt = performance.now();
+    await until(async () => (await store.leases.acquire("main", { ttlMs: 1000 })).acquired, "a take-over");
+    expect(performance.now() - diedAt).toBeLessThan(5000);
+    expect((await store.leases.acquire("busy", { ttlMs: 1 })).acquired).toBe(false);
+  });
+
+  it("counts a node as dead without its lock and its beat, not without one of them", async () => {
+    await using database = await freshDatabase();
+    const [node] = await database.run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', '') RETURNING id");
+    const isDead = async (): Promise<unknown> =>
+      (await database.run("SELECT holdfast.node_is_dead($1) AS dead", node?.["id"]))[0]?.["dead"];
+    expect(await isDead()).toBe(false);
+    await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '1 second'");
+    expect(await isDead()).toBe(true);
+    await using session = await freshConnection(database);
+    await session.run("SELECT pg_advisory_lock(482716093, $1)", node?.["id"]);
+    expect(await isDead()).toBe(false);
+    await session.run("SELECT pg_advisory_unlock_all()");
+    expect(await isDead()).toBe(true);
+  });
+
+  it("beats, and connects again when its direct connection was closed", async () => {
+    await using database = await freshDatabase();
+    await using holder = await open(database.url);
+    const lease = await acquire(holder, "main", LONG_MS);
+    const beats = async (): Promise<string> => JSON.stringify(await database.run("SELECT seen_at FROM holdfast.nodes"));
+    const held = async () => await database.run(`${LOCKS} AND mode = 'ExclusiveLock'`, database.name);
+    for (let round = 0; round < 3; round++) {
+      const before = await beats();
+      const [lock] = await held();
+      await database.run("SELECT pg_terminate_backend($1)", lock?.["pid"]);
+      await until(async () => {
+        const [next] = await held();
+        return next !== undefined && next["pid"] !== lock?.["pid"];
+      }, "a new lock");
+      await until(async () => (await beats()) !== before, "a beat");
+    }
+    expect(await holder.leases.current("main")).toEqual(lease);
+  });
+
+  it("forgets changes after a minute, and nodes after a day", async () => {
+    await using database = await freshDatabase();
+    await database.run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', ''), ('{}', '')");
+    await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '2 days' WHERE id = 1");
+    for (const key of ["old", "new"]) await database.run(RECORD, key);
+    await database.run("UPDATE holdfast.changes SET at = at - interval '2 minutes' WHERE seq = 1");
+    await database.run("SELECT holdfast.tidy()");
+    expect(await database.run("SELECT seq::integer FROM holdfast.changes")).toEqual([{ seq: 2 }]);
+    expect(await database.run("SELECT id FROM holdfast.nodes")).toEqual([{ id: 2 }]);
+  });
+
+  it("never has two holders, and never commits a write of an old epoch after a newer one", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    await useDatabase(folder.path, database);
+    const task = {
+      kind: "postgres",
+      home: folder.path,
+      task: "contend",
+      until: Date.now() + 6000,
+      ttlMs: 150,
+    } as const;
+    const children = ["a", "b", "c"].map((name) => startChild("store", { ...task, name }));
+    await Promise.all(children.map((child) => child.line()));
+    // Each is paused in turn for longer than its lease, wherever it is.
+    for (let round = 0; Date.now() < task.until - 400; round++) {
+      const child = children[round % children.length];
+      child?.kill("SIGSTOP");
+      await delay(220);
+      child?.kill("SIGCONT");
+      await delay(40);
+    }
+    await Promise.all(children.map((child) => child.ended()));
+    const history = children.flatMap((child) => child.lines) as HistoryLine[];
+    expect(history.some(({ fenced }) => fenced)).toBe(true);
+    await checkHistory(database, history);
+  });
+
+  it("lets a take-over wait for a write that has passed the fence", async () => {
+    await using database = await freshDatabase();
+    await using holder = await open(database.url);
+    await using other = await open(database.url);
+    const lease = await acquire(holder, "main", 1);
+    await database.run(LOCK_MAIN);
+    const writing = holder.update("main", () => entry("s-1"), { lease });
+    await until(
+      async () => (await database.run(`${LOCKS} AND NOT granted`, database.name)).length > 0,
+      "a waiting write",
+    );
+    const order: string[] = [];
+    const taking = acquire(other).then(({ epoch }) => order.push(`epoch ${epoch}`));
+    await delay(300);
+    expect(order).toEqual([]);
+    await database.run("SELECT pg_advisory_unlock_all()");
+    await Promise.all([writing.then(() => order.push("written")), taking]);
+    expect(order.toSorted()).toEqual(["epoch 2", "written"]);
+  });
+
+  it("tells other nodes about changes, with the route of a delivery", async () => {
+    await using database = await freshDatabase();
+    await using one = await open(database.url);
+    await using two = await open(database.url);
+    const told: unknown[] = [];
+    two.onChange((change) => told.push(change));
+    await put(one, "main", entry("s-1"));
+    const target = { channel: "telegram", accountId: "work", to: "42" };
+    await one.outbox.enqueue("main", [{ idempotencyKey: "i", target, payload: 1 }]);
+    await until(() => told.length >= 2, "two changes");
+    expect(told).toEqual([
+      { what: "entry", key: KEY },
+      { what: "outbox", key: KEY, route: { channel: "telegram", accountId: "work" } },
+    ]);
+  });
+
+  it("reports a change that commits after a later one", async () => {
+    await using database = await freshDatabase();
+    await using second = await freshConnection(database);
+    await using store = await open(database.url);
+    const keys: string[] = [];
+    store.onChange(({ key }) => keys.push(key));
+    await second.run("BEGIN");
+    await second.run(RECORD, "slow");
+    await database.run(RECORD, "fast");
+    await delay(1200);
+    await second.run("COMMIT");
+    await until(() => keys.length === 2, "both changes");
+    expect(keys).toEqual(["slow", "fast"]);
+  });
+
+  it("uses at most nine connections per process, for all agents together", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const config = { ...DEFAULT_CONFIG, store: { kind: "postgres" as const, view: false, url: database.url } };
+    const logger = createLogger({ level: "silent" });
+    const agents = await Promise.all(
+      ["main", "second", "third"].map(
+        async (agentId) => await openAgent({ home: folder.path, config, agentId, logger }),
+      ),
+    );
+    await Promise.all(
+      agents.flatMap(({ store, agentId }) =>
+        Array.from({ length: 40 }, async (_, index) => {
+          const key = `agent:${agentId}:k${index}`;
+          await store.leases.acquire(key, { ttlMs: 1000 });
+          await put(store, key, entry("s-1"));
+        }),
+      ),
+    );
+    const [row] = await database.run(
+      "SELECT count(*)::integer AS connections FROM pg_stat_activity WHERE application_name = 'holdfast' AND datname = $1",
+      database.name,
+    );
+    expect(row?.["connections"]).toBeLessThanOrEqual(9);
+    expect(agents[0]?.store.location).toBe(new URL(database.url).href.replace(/:[^:]*@/, "@"));
+    await Promise.all(agents.map(({ store }) => store.close()));
+    await until(async () => (await database.run(CONNECTED, database.name)).length === 0, "no connection");
+  });
+
+  it("opens a shared node again after its last user has closed it", async () => {
+    await using database = await freshDatabase();
+    const pool = createNodePool();
+    const [one, two] = await Promise.all([1, 2].map(() => pool.open({ url: database.url }, silentLogger)));
+    expect(await one?.id()).toBe(await two?.id());
+    await one?.close();
+    expect(await two?.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
+    await two?.close();
+    const third = await pool.open({ url: database.url }, silentLogger);
+    expect(await third.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
+    await third.close();
+  });
+});
+
+const RECORD =
+  "INSERT INTO holdfast.changes (writer, agent, list) VALUES (1, 'main', json_build_array(json_build_array('entry', $1::text)))";
+/** Holds up writes of the session's entry, after their fence. */
+const LOCK_MAIN = `SELECT pg_advisory_lock(hashtextextended('main ${KEY}', 0))`;
+const LOCKS = `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database
+  WHERE locktype = 'advisory' AND datname = $1`;
+const CONNECTED = "SELECT pid FROM pg_stat_activity WHERE application_name = 'holdfast' AND datname = $1";
+
+describe("lost connections of a postgres store", () => {
+  it("repeats reads and repeatable writes, also over a restart of all connections", async () => {
+    await using database = await freshDatabase();
+    await using store = await open(database.url);
+    const address = { channel: "web", accountId: "default", chatId: "c", messageId: "m" };
+    await put(store, "main", entry("s-1"));
+    for (let round = 0; round < 5; round++) {
+      await database.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast' AND datname = $1",
+        database.name,
+      );
+      expect((await store.get("main"))?.sessionId).toBe("s-1");
+      const { item } = await store.inbox.admit({ key: "main", address, payload: 1, receivedAt: 1 });
+      expect(item.state).toBe("queued");
+    }
+    expect(await store.inbox.pending()).toHaveLength(1);
+  });
+
+  it("says that the outcome is unknown if the connection breaks during a write", async () => {
+    await using database = await freshDatabase();
+    await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) });
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    await using store = await open(url.href);
+    await put(store, "main", entry("s-1"));
+    await database.run(LOCK_MAIN);
+    const writing = put(store, "main", entry("s-2"));
+    const refused = refusal(writing);
+    await until(
+      async () => (await database.run(`${LOCKS} AND NOT granted`, database.name)).length > 0,
+      "a waiting write",
+    );
+    proxy.cut();
+    expect(await refused).toEqual({ kind: "unavailable", code: "store-outcome-unknown" });
+    await database.run("SELECT pg_advisory_unlock_all()");
+    await put(store, "main", entry("s-3"));
+    expect((await store.get("main"))?.sessionId).toBe("s-3");
+  });
+
+  it("repeats a write after a deadlock or a serialization failure", async () => {
+    await using database = await freshDatabase();
+    await using store = await open(database.url);
+    await database.run(`
+      CREATE SEQUENCE tries;
+      CREATE FUNCTION fail_twice() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF nextval('tries') <= 2 THEN
+          RAISE EXCEPTION 'again' USING ERRCODE = (ARRAY['40001', '40P01'])[currval('tries')];
+        END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER fail_twice BEFORE INSERT ON holdfast.entries FOR EACH ROW EXECUTE FUNCTION fail_twice()`);
+    await put(store, "main", entry("s-1"));
+    expect((await store.get("main"))?.sessionId).toBe("s-1");
+    expect(await database.run("SELECT last_value::integer AS tries FROM tries")).toEqual([{ tries: 3 }]);
+  });
+
+  it("fences a node that was cut off without notice, when its network is back", { timeout: 60_000 }, async () => {
+    await using database = await freshDatabase();
+    await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) });
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    await using cutOff = await open(url.href);
+    await using other = await open(database.url);
+    const lease = await acquire(cutOff, "main", 1500);
+    proxy.swallow();
+    const late = refusal(cutOff.update("main", () => entry("late"), { lease }));
+    const taken = await until(async () => {
+      const attempt = await other.leases.acquire("main", { ttlMs: LONG_MS });
+      return attempt.acquired && attempt.lease;
+    }, "a take-over");
+    expect(taken.epoch).toBe(lease.epoch + 1);
+    proxy.heal();
+    expect(await late).toEqual({ kind: "fenced", code: "lease-lost" });
+    expect(await other.get("main")).toBeUndefined();
+  });
+});
+
+/** A second session, for transactions that stay open. */
+async function freshConnection(database: TestDatabase): Promise<Pick<TestDatabase, "run"> & AsyncDisposable> {
+  const { Client } = await import("pg");
+  const client = new Client(database.url);
+  await client.connect();
+  return {
+    run: async (sql, ...values) => (await client.query<Record<string, unknown>>(sql, values)).rows,
+    [Symbol.asyncDispose]: async () => await client.end(),
+  };
+}
+
+interface HistoryLine {
+  name: string;
+  epoch: number;
+  acquired?: boolean;
+  line?: string;
+  fenced?: boolean;
+}
+
+/** Compares what the processes were told with what is stored. */
+async function checkHistory(database: TestDatabase, history: readonly HistoryLine[]): Promise<void> {
+  const epochs = history.filter(({ acquired }) => acquired).map(({ epoch }) => epoch);
+  expect(new Set(epochs).size).toBe(epochs.length);
+  expect(epochs.length).toBeGreaterThan(20);
+  await using store = await open(database.url);
+  const { lines } = (await store.get("main")) as unknown as { lines: string[] };
+  const stored = lines.map((line) => Number(line.split(" ")[1]));
+  expect(stored).toEqual(stored.toSorted((a, b) => a - b));
+  const acknowledged = history.flatMap(({ line }) => line ?? []);
+  expect(acknowledged.filter((line) => !lines.includes(line))).toEqual([]);
+  expect(new Set(lines).size).toBe(lines.length);
+}

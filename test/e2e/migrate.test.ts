@@ -1,0 +1,63 @@
+/** `holdfast migrate`: a home moves to PostgreSQL, is used there, and moves back. docs/cluster.md describes it. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { TEXT, createCliHome } from "../support/cli-home.ts";
+import { snapshotOf } from "../support/openclaw-home.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+describe("holdfast migrate", () => {
+  it("copies a home to PostgreSQL and back, and a second run copies nothing", async () => {
+    await using folder = await createCliHome();
+    await using database = await freshDatabase({ isEmpty: true });
+    const { url } = database;
+    const home = folder.path;
+    const run = async (...args: string[]) => await runCli(args, { home });
+    const before = await run("history", "work", "--json");
+    const files = await snapshotOf(folder.join("agents"));
+
+    const dry = await run("migrate", "sqlite-to-postgres", "--url", url, "--dry-run", "--json");
+    const expected = { sessions: one(1), windows: one(2), transcripts: one(2) };
+    expect(dry.json()).toMatchObject({ dryRun: true, agents: [{ agentId: "main", counts: expected }] });
+    expect(await database.run("SELECT count(*)::int AS n FROM holdfast.entries")).toEqual([{ n: 0 }]);
+
+    const moved = await run("migrate", "sqlite-to-postgres", "--url", url, "--json");
+    expect([moved.code, moved.stderr]).toEqual([0, ""]);
+    expect(moved.json()).toMatchObject({ ok: true, agents: [{ counts: expected }] });
+    const again = await run("migrate", "sqlite-to-postgres", "--url", url, "--json");
+    const none = { sessions: { found: 1, copied: 0 }, windows: { found: 2, copied: 0 } };
+    expect(again.json()).toMatchObject({ agents: [{ counts: { ...none, transcripts: { found: 2, copied: 0 } } }] });
+    expect(await snapshotOf(folder.join("agents"))).toEqual(files);
+
+    await writeFile(folder.join("config.json"), JSON.stringify({ store: { kind: "postgres", url } }), { mode: 0o600 });
+    const there = await run("history", "work", "--json");
+    expect(entriesOf(there.json())).toEqual(entriesOf(before.json()));
+    const said = await runCli(["chat", "--local", "--session", "work"], { home, input: "more words\n" });
+    expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining("more words") });
+
+    const found = await run("search", "more words", "--json");
+    expect(found.json()).toMatchObject({ results: [{ sessionId: TEXT }] });
+
+    const back = folder.join("back");
+    await mkdir(back);
+    const returned = await runCli(["migrate", "postgres-to-sqlite", "--url", url, "--json"], { home: back });
+    expect(returned.json()).toMatchObject({ ok: true, agents: [{ counts: { windows: one(2) } }] });
+    const { stdout } = await runCli(["history", "work"], { home: back });
+    expect(stdout).toContain("more words");
+  }, 60_000);
+
+  it("refuses an unknown direction and a missing database", async () => {
+    await using folder = await createCliHome();
+    const home = folder.path;
+    const unknown = await runCli(["migrate", "to-the-moon"], { home });
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("sqlite-to-postgres")]);
+    const missing = await runCli(["migrate", "sqlite-to-postgres"], { home });
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("--url")]);
+  });
+});
+
+const one = (found: number) => ({ found, copied: found });
+
+function entriesOf(history: unknown): unknown {
+  return (history as { entries: unknown }).entries;
+}
