@@ -101,27 +101,23 @@ describe("nodes of a postgres store", () => {
     await using database = await freshDatabase();
     await using folder = await temporaryFolder();
     await useDatabase(folder.path, database);
-    const task = {
-      kind: "postgres",
-      home: folder.path,
-      task: "contend",
-      until: Date.now() + 6000,
-      ttlMs: 150,
-    } as const;
+    const task = { kind: "postgres", home: folder.path, task: "contend", ttlMs: 150 } as const;
     const children = ["a", "b", "c"].map((name) => startChild("store", { ...task, name }));
+    const history = (): HistoryLine[] => children.flatMap((child) => child.lines) as HistoryLine[];
     await Promise.all(children.map((child) => child.line()));
     // Each is paused in turn for longer than its lease, wherever it is.
-    for (let round = 0; Date.now() < task.until - 400; round++) {
+    for (let round = 0; round < 100; round++) {
       const child = children[round % children.length];
       child?.kill("SIGSTOP");
       await delay(220);
       child?.kill("SIGCONT");
       await delay(40);
+      if (round >= 15 && history().filter(({ fenced }) => fenced).length >= 3) break;
     }
+    for (const child of children) child.kill("SIGKILL");
     await Promise.all(children.map((child) => child.ended()));
-    const history = children.flatMap((child) => child.lines) as HistoryLine[];
-    expect(history.some(({ fenced }) => fenced)).toBe(true);
-    await checkHistory(database, history);
+    expect(history().some(({ fenced }) => fenced)).toBe(true);
+    await checkHistory(database, history());
   });
 
   it("lets a take-over wait for a write that has passed the fence", async () => {
@@ -251,6 +247,8 @@ describe("lost connections of a postgres store", () => {
     url.port = String(proxy.port);
     await using store = await open(url.href);
     await put(store, "main", entry("s-1"));
+    const told: string[] = [];
+    store.onChange(({ what, key }) => told.push(`${what} ${key}`));
     await database.run(LOCK_MAIN);
     const writing = put(store, "main", entry("s-2"));
     const refused = refusal(writing);
@@ -260,6 +258,8 @@ describe("lost connections of a postgres store", () => {
     );
     proxy.cut();
     expect(await refused).toEqual({ kind: "unavailable", code: "store-outcome-unknown" });
+    // Its change may have been made, so it is reported.
+    await until(() => told.includes(`entry ${KEY}`), "the change");
     await database.run("SELECT pg_advisory_unlock_all()");
     await put(store, "main", entry("s-3"));
     expect((await store.get("main"))?.sessionId).toBe("s-3");
@@ -327,7 +327,7 @@ interface HistoryLine {
 async function checkHistory(database: TestDatabase, history: readonly HistoryLine[]): Promise<void> {
   const epochs = history.filter(({ acquired }) => acquired).map(({ epoch }) => epoch);
   expect(new Set(epochs).size).toBe(epochs.length);
-  expect(epochs.length).toBeGreaterThan(20);
+  expect(epochs.length).toBeGreaterThan(3);
   await using store = await open(database.url);
   const { lines } = (await store.get("main")) as unknown as { lines: string[] };
   const stored = lines.map((line) => Number(line.split(" ")[1]));
