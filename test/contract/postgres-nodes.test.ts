@@ -8,7 +8,15 @@ import { createNodePool, openNode } from "../../src/store/postgres/node.ts";
 import { createPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startChild } from "../support/child.ts";
-import { type TestDatabase, freshDatabase, useDatabase } from "../support/postgres.ts";
+import {
+  type TestDatabase,
+  freshDatabase,
+  restartServer,
+  startServer,
+  stopServer,
+  urlOf,
+  useDatabase,
+} from "../support/postgres.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { until } from "../support/time.ts";
@@ -54,14 +62,17 @@ describe("nodes of a postgres store", () => {
 
   it("counts a node as dead without its lock and its beat, not without one of them", async () => {
     await using database = await freshDatabase();
-    const [node] = await database.run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', '') RETURNING id");
-    const isDead = async (): Promise<unknown> =>
-      (await database.run("SELECT holdfast.node_is_dead($1) AS dead", node?.["id"]))[0]?.["dead"];
+    const node = await addNode(database);
+    const isDead = async (): Promise<unknown> => await judgeNode(database, node);
+    // The server of the tests may have started just now.
+    const nobody = node + 1;
+    await until(async () => (await judgeNode(database, nobody)) === true, "a server that does not wait for its nodes");
+    await database.run("UPDATE holdfast.nodes SET seen_at = clock_timestamp()");
     expect(await isDead()).toBe(false);
     await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '1 second'");
     expect(await isDead()).toBe(true);
     await using session = await freshConnection(database);
-    await session.run("SELECT pg_advisory_lock(482716093, $1)", node?.["id"]);
+    await session.run("SELECT pg_advisory_lock(482716093, $1)", node);
     expect(await isDead()).toBe(false);
     await session.run("SELECT pg_advisory_unlock_all()");
     expect(await isDead()).toBe(true);
@@ -240,6 +251,29 @@ describe("lost connections of a postgres store", () => {
     expect(await store.inbox.pending()).toHaveLength(1);
   });
 
+  it("survives a restart of the server, with its leases and its listeners", async () => {
+    await using folder = await temporaryFolder({ onDisk: true });
+    let server = await startServer(`${folder.path}-server`);
+    try {
+      const url = urlOf(server, "postgres");
+      await using one = await open(url);
+      await using two = await open(url);
+      const keys: string[] = [];
+      two.onChange(({ key }) => keys.push(key));
+      const lease = await acquire(one, "main", LONG_MS);
+      server = await restartServer(server);
+      // No node is dead yet, although none has its lock.
+      await using session = await freshConnection({ url });
+      expect(await judgeNode(session, 999)).toBe(false);
+      await one.leases.assertCurrent(lease);
+      expect((await two.leases.acquire("main", { ttlMs: 1 })).acquired).toBe(false);
+      await one.update("main", () => entry("s-1"), { lease });
+      await until(() => keys.includes(KEY), "a change");
+    } finally {
+      stopServer(server);
+    }
+  });
+
   it("says that the outcome is unknown if the connection breaks during a write", async () => {
     await using database = await freshDatabase();
     await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) });
@@ -305,7 +339,9 @@ describe("lost connections of a postgres store", () => {
 });
 
 /** A second session, for transactions that stay open. */
-async function freshConnection(database: TestDatabase): Promise<Pick<TestDatabase, "run"> & AsyncDisposable> {
+async function freshConnection(
+  database: Pick<TestDatabase, "url">,
+): Promise<Pick<TestDatabase, "run"> & AsyncDisposable> {
   const { Client } = await import("pg");
   const client = new Client(database.url);
   await client.connect();
@@ -313,6 +349,19 @@ async function freshConnection(database: TestDatabase): Promise<Pick<TestDatabas
     run: async (sql, ...values) => (await client.query<Record<string, unknown>>(sql, values)).rows,
     [Symbol.asyncDispose]: async () => await client.end(),
   };
+}
+
+async function addNode({ run }: Runs): Promise<number> {
+  const [node] = await run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', '') RETURNING id");
+  return Number(node?.["id"]);
+}
+
+async function judgeNode({ run }: Runs, id: number): Promise<unknown> {
+  return (await run("SELECT holdfast.node_is_dead($1) AS dead", id))[0]?.["dead"];
+}
+
+interface Runs {
+  run: (sql: string, ...values: unknown[]) => Promise<Record<string, unknown>[]>;
 }
 
 interface HistoryLine {
