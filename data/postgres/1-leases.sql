@@ -6,7 +6,8 @@
 CREATE FUNCTION holdfast.node_is_dead(p_node integer) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM holdfast.nodes WHERE id = p_node AND seen_at > clock_timestamp() - interval '500 milliseconds';
-  IF FOUND THEN
+  -- After a restart of the server, all nodes have to connect again.
+  IF FOUND OR pg_postmaster_start_time() > clock_timestamp() - interval '3 seconds' THEN
     RETURN false;
   END IF;
   RETURN pg_try_advisory_xact_lock_shared(482716093, p_node);

@@ -8,12 +8,6 @@ DECLARE
   v_item holdfast.inbox;
 BEGIN
   LOOP
-    SELECT * INTO v_item FROM holdfast.inbox
-      WHERE agent = p_agent AND channel = p_channel AND account_id = p_account_id AND chat_id = p_chat_id
-        AND message_id = p_message_id;
-    IF FOUND THEN
-      RETURN json_build_object('admitted', false, 'item', v_item);
-    END IF;
     INSERT INTO holdfast.inbox
       (agent, key, channel, account_id, chat_id, message_id, payload, received_at, state, attempts)
       VALUES (p_agent, p_key, p_channel, p_account_id, p_chat_id, p_message_id, p_payload, p_received_at, 'queued', 0)
@@ -23,44 +17,41 @@ BEGIN
       PERFORM holdfast.record_change('inbox', p_key);
       RETURN json_build_object('admitted', true, 'item', v_item);
     END IF;
+    SELECT * INTO v_item FROM holdfast.inbox
+      WHERE agent = p_agent AND channel = p_channel AND account_id = p_account_id AND chat_id = p_chat_id
+        AND message_id = p_message_id;
+    IF FOUND THEN
+      RETURN json_build_object('admitted', false, 'item', v_item);
+    END IF;
   END LOOP;
 END $$;
 
 -- The key's pending item, claimed if it is the only one and was never started.
-CREATE FUNCTION holdfast.claim_only_item(p_agent text, p_key text) RETURNS json
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION holdfast.claim_only_item(p_agent text, p_key text) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  v_ids bigint[];
+  v_item holdfast.inbox;
 BEGIN
-  SELECT array_agg(id) INTO v_ids FROM (
-    SELECT id FROM holdfast.inbox WHERE agent = p_agent AND key = p_key AND state IN ('queued', 'running')
-    ORDER BY id LIMIT 2
-  ) AS first;
-  IF coalesce(cardinality(v_ids), 0) <> 1 THEN
-    RETURN NULL;
-  END IF;
-  PERFORM FROM holdfast.inbox WHERE id = v_ids[1] AND state = 'queued' AND attempts = 0 AND note IS NULL FOR UPDATE;
+  UPDATE holdfast.inbox SET state = 'running', attempts = 1
+    WHERE state = 'queued' AND attempts = 0 AND note IS NULL AND id = (
+      SELECT min(id) FROM holdfast.inbox
+      WHERE agent = p_agent AND key = p_key AND state IN ('queued', 'running') HAVING count(*) = 1
+    )
+    RETURNING * INTO v_item;
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  RETURN holdfast.start_items(p_agent, p_key, v_ids, 1, NULL) -> 0;
+  PERFORM holdfast.record_change('inbox', p_key);
+  RETURN row_to_json(v_item);
 END $$;
 
+-- `p_ids` null: all of the key.
 CREATE FUNCTION holdfast.claim_items(
   p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_limit integer, p_turn text
-) RETURNS json LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  RETURN holdfast.start_items(p_agent, p_key, p_ids, p_limit, p_turn);
-END $$;
-
--- Queued items of the key become running. `p_ids` null: all of them.
-CREATE FUNCTION holdfast.start_items(
-  p_agent text, p_key text, p_ids bigint[], p_limit integer, p_turn text
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   v_items json;
 BEGIN
+  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   WITH chosen AS (
     SELECT id FROM holdfast.inbox
       WHERE agent = p_agent AND key = p_key AND state = 'queued' AND (p_ids IS NULL OR id = ANY (p_ids))
@@ -71,10 +62,10 @@ BEGIN
       FROM chosen WHERE item.id = chosen.id RETURNING item.*
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_agent, p_key, v_items);
+  RETURN holdfast.moved_items(p_key, v_items);
 END $$;
 
-CREATE FUNCTION holdfast.moved_items(p_agent text, p_key text, p_items json) RETURNS json
+CREATE FUNCTION holdfast.moved_items(p_key text, p_items json) RETURNS json
 LANGUAGE plpgsql AS $$
 BEGIN
   IF p_items IS NULL THEN
@@ -102,7 +93,7 @@ BEGIN
       RETURNING *
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_agent, p_key, v_items);
+  RETURN holdfast.moved_items(p_key, v_items);
 END $$;
 
 -- Returns null, and changes nothing, if the entry has another version.
@@ -173,7 +164,7 @@ BEGIN
     SELECT json_agg(draft) FROM json_array_elements(p_drafts) AS draft
     WHERE (draft ->> 'item_id')::bigint = ANY (v_dropped)
   ), p_now);
-  RETURN holdfast.moved_items(p_agent, p_key, v_items);
+  RETURN holdfast.moved_items(p_key, v_items);
 END $$;
 
 CREATE FUNCTION holdfast.enqueue_drafts(
@@ -252,20 +243,22 @@ CREATE FUNCTION holdfast.settle_delivery(
 DECLARE
   v_item holdfast.outbox;
 BEGIN
-  SELECT * INTO v_item FROM holdfast.outbox WHERE agent = p_agent AND id = p_id FOR UPDATE;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'no such outbox item' USING ERRCODE = 'HF003';
-  ELSIF v_item.state = 'delivered' AND p_state = 'delivered' THEN
-    RETURN false;
-  ELSIF v_item.state = 'delivered' THEN
-    RAISE EXCEPTION 'already delivered' USING ERRCODE = 'HF004';
-  END IF;
   UPDATE holdfast.outbox
     SET state = p_state, due_at = coalesce(p_due_at, due_at), note = coalesce(p_note, note),
       delivered_id = p_delivered_id
-    WHERE id = p_id;
-  PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
-  RETURN true;
+    WHERE agent = p_agent AND id = p_id AND state <> 'delivered'
+    RETURNING * INTO v_item;
+  IF FOUND THEN
+    PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
+    RETURN true;
+  END IF;
+  PERFORM FROM holdfast.outbox WHERE agent = p_agent AND id = p_id;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'no such outbox item' USING ERRCODE = 'HF003';
+  ELSIF p_state <> 'delivered' THEN
+    RAISE EXCEPTION 'already delivered' USING ERRCODE = 'HF004';
+  END IF;
+  RETURN false;
 END $$;
 
 CREATE FUNCTION holdfast.prune_inbox(p_agent text, p_before double precision, p_limit integer) RETURNS bigint

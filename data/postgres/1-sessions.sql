@@ -63,13 +63,17 @@ END $$;
 -- Closes and opens windows when the session id of a key changes. `openedWindow` in `store-rules.ts` is the same rule.
 CREATE FUNCTION holdfast.move_window(p_agent text, p_key text, p_put holdfast.entry_put) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+  v_transcript text;
 BEGIN
   IF p_put.previous_session = p_put.session_id THEN
-    UPDATE holdfast.windows SET transcript = p_put.transcript
-      WHERE agent = p_agent AND key = p_key AND session_id = p_put.session_id
-        AND p_put.transcript IS NOT NULL AND transcript IS DISTINCT FROM p_put.transcript;
-    PERFORM FROM holdfast.windows WHERE agent = p_agent AND key = p_key AND session_id = p_put.session_id;
-    IF FOUND THEN
+    SELECT transcript INTO v_transcript FROM holdfast.windows
+      WHERE agent = p_agent AND key = p_key AND session_id = p_put.session_id;
+    IF FOUND AND coalesce(p_put.transcript, v_transcript) IS NOT DISTINCT FROM v_transcript THEN
+      RETURN;
+    ELSIF FOUND THEN
+      UPDATE holdfast.windows SET transcript = p_put.transcript
+        WHERE agent = p_agent AND key = p_key AND session_id = p_put.session_id;
       RETURN;
     END IF;
   END IF;

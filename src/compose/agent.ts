@@ -16,6 +16,7 @@ import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { createDocumentFiles } from "../store/document-files.ts";
 import type { Documents } from "../store/documents.ts";
+import type { PostgresSettings } from "../store/postgres/connection.ts";
 import type { PostgresNode } from "../store/postgres/node.ts";
 import type { KeptHandoff, Store, StoreKind } from "../store/store.ts";
 import type { TranscriptFolders } from "../store/transcripts.ts";
@@ -96,7 +97,10 @@ export async function openStoreRepair(options: OwnStore & { agentId: string; clo
   const { config, home, agentId, clock = systemClock } = options;
   const layout = agentLayout(home, agentId);
   const { kind, path } = chooseStore(options, layout);
-  if (kind === "postgres") throw notRepairable();
+  if (kind === "postgres") {
+    const { createPostgresRepair } = await import("../store/postgres/postgres-repair.ts");
+    return createPostgresRepair(postgresSettings(config), async () => await openPostgresNode(config));
+  }
   if (kind === "json") {
     const { createJsonRepair } = await import("../store/json/json-repair.ts");
     return createJsonRepair({ path, owner: { agentId, mainKey: config.session.mainKey }, clock });
@@ -215,22 +219,20 @@ function chooseStore(
 const postgresNodes = lazy(async () => (await import("../store/postgres/node.ts")).createNodePool());
 
 /** Close it after use; the last user closes the connections. */
-async function openPostgresNode({ store }: HoldfastConfig, logger = silentLogger): Promise<PostgresNode> {
+async function openPostgresNode(config: HoldfastConfig, logger = silentLogger): Promise<PostgresNode> {
+  return await (await postgresNodes.get()).open(postgresSettings(config), logger);
+}
+
+function postgresSettings({ store }: HoldfastConfig): PostgresSettings {
   const { url, directUrl, passwordFile, poolSize } = store;
   if (url === undefined) throw noStoreUrl();
-  return await (await postgresNodes.get()).open({ url, directUrl, passwordFile, poolSize }, logger);
+  return { url, directUrl, passwordFile, poolSize };
 }
 
 function noStoreUrl(): HoldfastError {
   return new HoldfastError("usage", "store-url-missing", "The store is postgres, but store.url is not set", {
     hint: "Run `holdfast config set store.url postgres://user@host:5432/database`.",
   });
-}
-
-function notRepairable(): HoldfastError {
-  const message = "The store is a PostgreSQL database, which Holdfast does not repair";
-  const hint = "Use the tools of PostgreSQL, or restore a backup. Nothing was changed.";
-  return new HoldfastError("unsupported", "store-not-local", message, { hint });
 }
 
 /** Opening it would change the files beside it. */

@@ -109,7 +109,7 @@ const VARIABLES: Record<string, VariableReader> = {
     if (id === value) return { layer: { defaultAgent: id } };
     return { problem: `not an agent id: ${JSON.stringify(value)} (did you mean "${id}"?)` };
   },
-  HOLDFAST_STORE: oneOf(["sqlite", "json"], (kind) => ({ store: { kind } })),
+  HOLDFAST_STORE: oneOf(["sqlite", "json", "postgres"], (kind) => ({ store: { kind } })),
   HOLDFAST_DURABILITY: oneOf(["turn", "entry", "none"], (durability) => ({ transcript: { durability } })),
   HOLDFAST_LOG: oneOf(LOG_LEVELS, (level) => ({ log: { level } })),
 };

@@ -7,8 +7,8 @@ import type { SessionEntry } from "./session-entry.ts";
 import type { StoreKind, Window } from "./store.ts";
 
 export interface StoreRepair {
-  readonly kind: Exclude<StoreKind, "postgres">;
-  /** The file that holds the entries. */
+  readonly kind: StoreKind;
+  /** The file that holds the entries, or the URL of the database. */
   readonly path: string;
   /** Why the store cannot be opened. Undefined if it can, or if there never was one. */
   diagnose(): Promise<StoreDamage | undefined>;

@@ -80,7 +80,7 @@ export function describeLeases(makeStore: MakeStore): void {
       const { store, home } = fixture;
       await startChild("store", { kind: store.kind, home, task: "die-with-lease", leased: "main" }).ended();
       // A database needs a moment to notice.
-      await expect.poll(() => store.leases.current("main"), { timeout: 2_000 }).toBeUndefined();
+      await expect.poll(() => store.leases.current("main")).toBeUndefined();
       expect(await store.leases.list()).toMatchObject([{ key: "agent:main:main", epoch: 1 }]);
       expect((await acquire(store)).epoch).toBe(2);
     });

@@ -8,7 +8,15 @@ import { createNodePool, openNode } from "../../src/store/postgres/node.ts";
 import { createPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startChild } from "../support/child.ts";
-import { type TestDatabase, freshDatabase, useDatabase } from "../support/postgres.ts";
+import {
+  type TestDatabase,
+  freshDatabase,
+  restartServer,
+  startServer,
+  stopServer,
+  urlOf,
+  useDatabase,
+} from "../support/postgres.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { until } from "../support/time.ts";
@@ -56,14 +64,17 @@ describe("nodes of a postgres store", () => {
 
   it("counts a node as dead without its lock and its beat, not without one of them", async () => {
     await using database = await freshDatabase();
-    const [node] = await database.run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', '') RETURNING id");
-    const isDead = async (): Promise<unknown> =>
-      (await database.run("SELECT holdfast.node_is_dead($1) AS dead", node?.["id"]))[0]?.["dead"];
+    const node = await addNode(database);
+    const isDead = async (): Promise<unknown> => await judgeNode(database, node);
+    // The server of the tests may have started just now.
+    const nobody = node + 1;
+    await until(async () => (await judgeNode(database, nobody)) === true, "a server that does not wait for its nodes");
+    await database.run("UPDATE holdfast.nodes SET seen_at = clock_timestamp()");
     expect(await isDead()).toBe(false);
     await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '1 second'");
     expect(await isDead()).toBe(true);
     await using session = await freshConnection(database);
-    await session.run("SELECT pg_advisory_lock(482716093, $1)", node?.["id"]);
+    await session.run("SELECT pg_advisory_lock(482716093, $1)", node);
     expect(await isDead()).toBe(false);
     await session.run("SELECT pg_advisory_unlock_all()");
     expect(await isDead()).toBe(true);
@@ -103,27 +114,23 @@ describe("nodes of a postgres store", () => {
     await using database = await freshDatabase();
     await using folder = await temporaryFolder();
     await useDatabase(folder.path, database);
-    const task = {
-      kind: "postgres",
-      home: folder.path,
-      task: "contend",
-      until: Date.now() + 6000,
-      ttlMs: 150,
-    } as const;
+    const task = { kind: "postgres", home: folder.path, task: "contend", ttlMs: 150 } as const;
     const children = ["a", "b", "c"].map((name) => startChild("store", { ...task, name }));
+    const history = (): HistoryLine[] => children.flatMap((child) => child.lines) as HistoryLine[];
     await Promise.all(children.map((child) => child.line()));
     // Each is paused in turn for longer than its lease, wherever it is.
-    for (let round = 0; Date.now() < task.until - 400; round++) {
+    for (let round = 0; round < 100; round++) {
       const child = children[round % children.length];
       child?.kill("SIGSTOP");
       await delay(220);
       child?.kill("SIGCONT");
       await delay(40);
+      if (round >= 15 && history().filter(({ fenced }) => fenced).length >= 3) break;
     }
+    for (const child of children) child.kill("SIGKILL");
     await Promise.all(children.map((child) => child.ended()));
-    const history = children.flatMap((child) => child.lines) as HistoryLine[];
-    expect(history.some(({ fenced }) => fenced)).toBe(true);
-    await checkHistory(database, history);
+    expect(history().some(({ fenced }) => fenced)).toBe(true);
+    await checkHistory(database, history());
   });
 
   it("lets a take-over wait for a write that has passed the fence", async () => {
@@ -246,6 +253,29 @@ describe("lost connections of a postgres store", () => {
     expect(await store.inbox.pending()).toHaveLength(1);
   });
 
+  it("survives a restart of the server, with its leases and its listeners", async () => {
+    await using folder = await temporaryFolder({ onDisk: true });
+    let server = await startServer(`${folder.path}-server`);
+    try {
+      const url = urlOf(server, "postgres");
+      await using one = await open(url);
+      await using two = await open(url);
+      const keys: string[] = [];
+      two.onChange(({ key }) => keys.push(key));
+      const lease = await acquire(one, "main", LONG_MS);
+      server = await restartServer(server);
+      // No node is dead yet, although none has its lock.
+      await using session = await freshConnection({ url });
+      expect(await judgeNode(session, 999)).toBe(false);
+      await one.leases.assertCurrent(lease);
+      expect((await two.leases.acquire("main", { ttlMs: 1 })).acquired).toBe(false);
+      await one.update("main", () => entry("s-1"), { lease });
+      await until(() => keys.includes(KEY), "a change");
+    } finally {
+      stopServer(server);
+    }
+  });
+
   it("says that the outcome is unknown if the connection breaks during a write", async () => {
     await using database = await freshDatabase();
     await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) });
@@ -253,6 +283,8 @@ describe("lost connections of a postgres store", () => {
     url.port = String(proxy.port);
     await using store = await open(url.href);
     await put(store, "main", entry("s-1"));
+    const told: string[] = [];
+    store.onChange(({ what, key }) => told.push(`${what} ${key}`));
     await database.run(LOCK_MAIN);
     const writing = put(store, "main", entry("s-2"));
     const refused = refusal(writing);
@@ -262,6 +294,8 @@ describe("lost connections of a postgres store", () => {
     );
     proxy.cut();
     expect(await refused).toEqual({ kind: "unavailable", code: "store-outcome-unknown" });
+    // Its change may have been made, so it is reported.
+    await until(() => told.includes(`entry ${KEY}`), "the change");
     await database.run("SELECT pg_advisory_unlock_all()");
     await put(store, "main", entry("s-3"));
     expect((await store.get("main"))?.sessionId).toBe("s-3");
@@ -307,7 +341,9 @@ describe("lost connections of a postgres store", () => {
 });
 
 /** A second session, for transactions that stay open. */
-async function freshConnection(database: TestDatabase): Promise<Pick<TestDatabase, "run"> & AsyncDisposable> {
+async function freshConnection(
+  database: Pick<TestDatabase, "url">,
+): Promise<Pick<TestDatabase, "run"> & AsyncDisposable> {
   const { Client } = await import("pg");
   const client = new Client(database.url);
   await client.connect();
@@ -315,6 +351,19 @@ async function freshConnection(database: TestDatabase): Promise<Pick<TestDatabas
     run: async (sql, ...values) => (await client.query<Record<string, unknown>>(sql, values)).rows,
     [Symbol.asyncDispose]: async () => await client.end(),
   };
+}
+
+async function addNode({ run }: Runs): Promise<number> {
+  const [node] = await run("INSERT INTO holdfast.nodes (process, version) VALUES ('{}', '') RETURNING id");
+  return Number(node?.["id"]);
+}
+
+async function judgeNode({ run }: Runs, id: number): Promise<unknown> {
+  return (await run("SELECT holdfast.node_is_dead($1) AS dead", id))[0]?.["dead"];
+}
+
+interface Runs {
+  run: (sql: string, ...values: unknown[]) => Promise<Record<string, unknown>[]>;
 }
 
 interface HistoryLine {
@@ -329,7 +378,7 @@ interface HistoryLine {
 async function checkHistory(database: TestDatabase, history: readonly HistoryLine[]): Promise<void> {
   const epochs = history.filter(({ acquired }) => acquired).map(({ epoch }) => epoch);
   expect(new Set(epochs).size).toBe(epochs.length);
-  expect(epochs.length).toBeGreaterThan(20);
+  expect(epochs.length).toBeGreaterThan(3);
   await using store = await open(database.url);
   const { lines } = (await store.get("main")) as unknown as { lines: string[] };
   const stored = lines.map((line) => Number(line.split(" ")[1]));

@@ -30,7 +30,7 @@ export interface ChildTasks {
     | { task: "die-with-lease"; leased: Leased }
     | { task: "count"; name: string; updates: number }
     | { task: "append"; start: number }
-    | { task: "contend"; name: string; until: number; ttlMs: number }
+    | { task: "contend"; name: string; ttlMs: number }
     | { task: "enqueue"; name: string; count: number }
     | { task: "turns"; epoch: number; turns: number; transcript: string; dieAfter?: TurnStep; dieInTurn?: number }
   );

@@ -20,6 +20,7 @@ export interface TestServer {
   pid: number;
   port: number;
   folder: string;
+  settings: Record<string, string>;
 }
 
 /** The server of this run. */
@@ -59,14 +60,28 @@ export async function startServer(folder: string, settings: Record<string, strin
     "--locale=C",
   ];
   execFileSync(join(programs, "initdb"), [`--pgdata=${data}`, "--no-sync", ...options], { stdio: "pipe", ...user });
-  const port = await freePort();
+  return await launch({ folder, port: await freePort(), settings });
+}
+
+async function launch({ folder, port, settings }: Omit<TestServer, "pid">): Promise<TestServer> {
   const all = { ...SETTINGS, ...settings, port: String(port) };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(join(programs, "postgres"), ["-D", data, ...flags], { detached: true, stdio: "ignore", ...user });
+  const child = spawn(join(serverPrograms(), "postgres"), ["-D", join(folder, "data"), ...flags], {
+    detached: true,
+    stdio: "ignore",
+    ...serverUser(),
+  });
   child.unref();
-  const server = { pid: child.pid ?? 0, port, folder };
+  const server = { pid: child.pid ?? 0, port, folder, settings };
   await until(async () => await canConnect(server), "a connection to the server");
   return server;
+}
+
+/** Ends all connections and starts the server again, as an upgrade of its package does. */
+export async function restartServer(server: TestServer): Promise<TestServer> {
+  process.kill(server.pid, "SIGINT");
+  await until(() => !existsSync(join(server.folder, "data", "postmaster.pid")), "the end of the server");
+  return await launch(server);
 }
 
 const SETTINGS = {

@@ -33,8 +33,7 @@ switch (argument.task) {
     await countUp(argument.name, argument.updates);
     break;
   case "contend":
-    while (Date.now() < argument.until) await holdOnce(argument.name, argument.ttlMs);
-    break;
+    for (;;) await holdOnce(argument.name, argument.ttlMs);
   case "append":
     for (let step = argument.start; ; step++) {
       await history.append("group", { sender: "A", body: String(step), messageId: `m-${step}` });

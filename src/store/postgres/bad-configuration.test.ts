@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
-import { openAgent } from "../../compose/agent.ts";
+import { openAgent, openStoreRepair } from "../../compose/agent.ts";
 import type { PostgresSettings } from "./connection.ts";
 import { openNode } from "./node.ts";
 import { checkServer } from "./postgres-errors.ts";
@@ -42,6 +42,19 @@ describe("bad configuration of the postgres store", () => {
       kind: "usage",
       code: "store-url-missing",
     });
+  });
+
+  it("lets doctor say what is wrong with the database, and offers no repair", async () => {
+    await using folder = await temporaryFolder();
+    await using database = await freshDatabase();
+    const diagnose = async (url: string) => {
+      const config = { ...DEFAULT_CONFIG, store: { kind: "postgres" as const, view: false, url } };
+      return await (await openStoreRepair({ home: folder.path, config, agentId: "main" })).diagnose();
+    };
+    expect(await diagnose(database.url)).toBeUndefined();
+    await database.run("INSERT INTO holdfast.schema (version) VALUES (99)");
+    const damage = await diagnose(database.url);
+    expect(damage).toMatchObject({ canRebuild: false, hint: expect.stringContaining("Upgrade Holdfast") as unknown });
   });
 
   it("says which server cannot be reached, without the password", async () => {

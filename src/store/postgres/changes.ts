@@ -16,6 +16,8 @@ export interface ChangeHub {
   committed(agentId: string, changes: readonly StoreChange[]): void;
   /** Reads the changes of other nodes now. */
   look(): void;
+  /** The answer to a write was lost, and with it its changes: reports everything that can have changed. */
+  answerLost(): void;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ export function createChangeHub({
   let polling: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   let isAskedAgain = false;
+  let isAnswerLost = false;
   let announcing: NodeJS.Timeout | undefined;
   let announced: Promise<unknown> = Promise.resolve();
   let isAnnouncementDue = false;
@@ -71,7 +74,9 @@ export function createChangeHub({
     const readAt = performance.now();
     const [row] = await query(CHANGES, [position?.xmin, writer], { isRepeatable: true });
     const { xmin, at, changes } = row as unknown as { xmin: string; at: number; changes: ChangesOfAgent[] | null };
-    const isMissed = position?.at !== undefined && at - position.at > MISSED_AFTER_MS;
+    const isLate = position?.at !== undefined && at - position.at > MISSED_AFTER_MS;
+    const isMissed = isLate || isAnswerLost;
+    isAnswerLost = false;
     position = { xmin, at, readAt };
     const found = isMissed ? await readEverything(query) : (changes ?? []);
     for (const [agentId, list] of found) tellHandles(agentId, list.map(toChange));
@@ -129,6 +134,10 @@ export function createChangeHub({
       if (hasOthers()) announce();
     },
     look,
+    answerLost: () => {
+      isAnswerLost = true;
+      look();
+    },
     close: async () => {
       stop();
       clearTimeout(announcing);
@@ -161,7 +170,7 @@ const CHANGES = `
      WHERE xid >= $1::xid8 AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND writer <> $2)
       AS changes`;
 
-/** For a node that was paused for so long that changes are gone: everything that can have changed. */
+/** For a node that has missed changes: everything that can have changed. */
 async function readEverything(query: Connection["query"]): Promise<ChangesOfAgent[]> {
   const [row] = await query(
     `SELECT json_agg(json_build_array(agent, json_build_array(json_build_array(what, key)))) AS changes FROM (

@@ -37,6 +37,8 @@ export type Value = string | number | boolean | Uint8Array | readonly number[] |
 export interface QueryOptions {
   /** True if a repetition is harmless, as for reads. Default: false. */
   isRepeatable?: boolean | undefined;
+  /** Called when the statement was sent and its answer lost. Optional. */
+  onLost?: (() => void) | undefined;
   /** How long one attempt may take. Default: 30 s, much longer than any statement takes. */
   answerMs?: number | undefined;
 }
@@ -105,7 +107,7 @@ export async function openConnection(settings: PostgresSettings) {
     query: async (
       sql: string,
       values: readonly Value[],
-      { isRepeatable = false, answerMs = ANSWER_MS }: QueryOptions = {},
+      { isRepeatable = false, answerMs = ANSWER_MS, onLost }: QueryOptions = {},
     ): Promise<Row[]> => {
       const sent = values.map(toParameter);
       for (let tries = 0; ; tries++) {
@@ -113,6 +115,7 @@ export async function openConnection(settings: PostgresSettings) {
         if ("rows" in answer) return answer.rows;
         const { failed } = answer;
         const isLost = isConnectionLost(failed);
+        if (isLost && answer.sent) onLost?.();
         if (isLost && answer.sent && !isRepeatable) throw outcomeUnknown(location, failed);
         const wait = RETRY_DELAYS_MS[tries];
         if (wait === undefined || !(isLost || isConflict(failed))) throw storeError(failed, location);

@@ -34,7 +34,8 @@ const NODE_LOCKS = 482_716_093;
 const BEAT_MS = 250;
 const BEAT_ANSWER_MS = 1000;
 const TIDY_MS = 1000;
-const RECONNECT_MS = [10, 50, 200, 1000];
+/** Well within the time that a restarted server gives the nodes. */
+const RECONNECT_MS = [10, 50, 200, 500];
 
 export async function openNode(settings: PostgresSettings, logger: Logger): Promise<PostgresNode> {
   const connection = await openConnection(settings);

@@ -32,7 +32,10 @@ export function postgresWrites(node: PostgresNode, agentId: string): Write {
   const call = async (name: string, values: readonly Value[], isRepeatable = false): Promise<unknown> => {
     const places = ["$1", ...values.map((_, index) => `$${index + 3}`)].join(", ");
     const sql = `SELECT * FROM holdfast.publish($1, $2, to_json(holdfast.${name}(${places})))`;
-    const [row] = await node.query(sql, [agentId, node.writer, ...values], { isRepeatable });
+    const [row] = await node.query(sql, [agentId, node.writer, ...values], {
+      isRepeatable,
+      onLost: () => node.changes.answerLost(),
+    });
     node.changes.committed(agentId, publishedChanges(row));
     return row?.["result"];
   };
