@@ -3,7 +3,7 @@
  * to bench/results.json. Exits with 1 when a limit is missed.
  *
  *   npm run bench                 everything
- *   npm run bench -- transcripts  one part: store, transcripts, commands, turns, handoff, claude or search
+ *   npm run bench -- transcripts  one part: store, transcripts, commands, turns, postgres, handoff, claude or search
  *
  * The part `claude` installs the programs it compares with into its scratch folder, so it needs npm's
  * registry, about 2 GB of disk and some minutes. HOLDFAST_BENCH_QUICK=1 makes it and `search` smaller.
@@ -16,6 +16,7 @@ import { measureCommands } from "./cli.ts";
 import { measureHandoff } from "./handoff.ts";
 import { type Result, judge, printResults } from "./measure.ts";
 import { measureSearch } from "./search.ts";
+import { measurePostgres } from "./postgres.ts";
 import { measureStoreUpdates } from "./store-update.ts";
 import { measureTranscripts } from "./transcripts.ts";
 import { measureTurns } from "./turns.ts";
@@ -25,6 +26,7 @@ const PARTS: Record<string, (folder: string) => Promise<Result[]>> = {
   transcripts: measureTranscripts,
   commands: measureCommands,
   turns: measureTurns,
+  postgres: measurePostgres,
   handoff: measureHandoff,
   claude: measureClaude,
   search: measureSearch,

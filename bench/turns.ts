@@ -31,8 +31,9 @@ export async function measureTurns(folder: string): Promise<Result[]> {
   ];
 }
 
-async function measureLoad(home: string, node: number): Promise<Result[]> {
-  await writeConfig(home, {});
+/** A gateway in a process of its own, and the people who write to it. */
+export async function startLoad(home: string, config: object) {
+  await writeConfig(home, config);
   const env = { ...process.env, HOLDFAST_HOME: home };
   const child = fork(GATEWAY, [home], { env, execArgv: [...GATEWAY_FLAGS, "--expose-gc"] });
   const ended = once(child, "exit").then(([code, signal]) => {
@@ -41,18 +42,27 @@ async function measureLoad(home: string, node: number): Promise<Result[]> {
   ended.catch(() => undefined);
   const hear = async (): Promise<unknown[]> => await Promise.race([once(child, "message"), ended]);
   await hear();
-  const run = async (load: TurnLoad): Promise<TurnFigures> => {
-    child.send(load);
-    return (await hear())[0] as TurnFigures;
+  return {
+    run: async (load: TurnLoad): Promise<TurnFigures> => {
+      child.send(load);
+      return (await hear())[0] as TurnFigures;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.disconnect();
+      await ended.catch(() => undefined);
+    },
   };
+}
+
+async function measureLoad(home: string, node: number): Promise<Result[]> {
+  await using load = await startLoad(home, {});
+  const { run } = load;
   // Warm up: a gateway runs for days, so its code is compiled and its files exist.
   const first = await run({ turns: WARM_UP, sessions: SESSIONS, pace: "all" });
   const alone = await run({ turns: 1000, sessions: SESSIONS, pace: "one" });
   const writes = await fiveWrites(home);
   const busy = await run({ turns: 10_000 - WARM_UP - 1000, sessions: SESSIONS, pace: "all" });
   const steady = await run({ turns: 2000, sessions: SESSIONS, pace: { perSecond: 200 } });
-  child.disconnect();
-  await ended.catch(() => undefined);
 
   const p50 = percentile(alone.times, 50);
   return [
