@@ -57,7 +57,7 @@ export interface TaskDesk {
   list(conversation: string): Promise<Task[]>;
   /** The task whose message has this id on its platform. */
   findByMessage(conversation: string, messageId: string): Promise<Task | undefined>;
-  /** Native sessions of the workspace that the conversation may see, running ones first. */
+  /** Native sessions of the allowed repos that the conversation may see, running ones first. */
   sessions(conversation: string, limit: number): Promise<DiscoveredSession[]>;
   /** Starts what was accepted and never ran, and reports what a dead process left. */
   recover(): Promise<void>;
