@@ -57,9 +57,9 @@ function fill(openClaw: OpenClawHome, layout: string, work: (database: Writer) =
 }
 
 interface Writer {
-  insert(table: string, row: Record<string, string | number | null | Uint8Array>): void;
-  exec(sql: string): void;
-  events(sessionId: string, ...events: object[]): void;
+  insert: (table: string, row: Record<string, string | number | null | Uint8Array>) => void;
+  exec: (sql: string) => void;
+  events: (sessionId: string, ...events: object[]) => void;
 }
 
 function node(key: string, id: string, entry: object = {}) {
