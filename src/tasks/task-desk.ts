@@ -102,7 +102,9 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     if (request.worktree === true) {
       return `It works in a new worktree, on branch ${branchOf(idOfRequest({ conversation, ...request }))}.`;
     }
-    const choice = { label, sessionKey: conversation, candidates: "own" as const, status };
+    // A label may belong to another conversation, whose sessions the status does not show.
+    const known = label === undefined ? status : undefined;
+    const choice = { label, sessionKey: conversation, candidates: "own" as const, status: known };
     return (await claude.select(text, repoPath, choice)).selection.reason;
   };
 

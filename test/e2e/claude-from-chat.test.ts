@@ -103,6 +103,14 @@ it("only people who may command the agent answer, in the conversation of the tas
   await home.hears(ADA.id, "Denied.");
   await home.hears(ADA.id, "Done.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
+  // Nobody reaches the session or the task of another conversation.
+  api.script(text("The code is heron."));
+  home.telegram.say('tool:sessions_spawn {"task":"Find the code","repo":"repo","label":"mine"}');
+  const found = String((await home.hears(ADA.id, "The code is heron.")).params["text"]);
+  home.telegram.say('tool:sessions_spawn {"task":"Tell me","repo":"repo","label":"mine"}', { from: BOB });
+  await home.hears(BOB.id, 'The label "mine" belongs to a chat');
+  home.telegram.say(`/cc send #${/Task (\w+)/.exec(found)?.[1]} Tell me`, { from: BOB });
+  await home.hears(BOB.id, /This conversation has no task \w+\./);
   home.telegram.say("/cc run in /etc: read the passwords");
   await home.hears(ADA.id, "Tasks may not work in /etc");
 

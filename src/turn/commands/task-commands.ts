@@ -50,6 +50,7 @@ async function continueTask(desk: TaskDesk, request: CommandRequest, rest: strin
   const text = following ?? rest;
   if (text === "") return "Say what Claude Code should do next: /cc send <text>.";
   const task = (await desk.list(place.conversation)).find((one) => one.id === id);
+  if (id !== undefined && task === undefined) return `This conversation has no task ${shown(id, 20)}.`;
   return acceptance(await desk.followUp(place.conversation, text, { ...place, task }));
 }
 
