@@ -216,7 +216,7 @@ async function readMainLine(folder: string, refs: Refs, options: GitOptions): Pr
 }
 
 /** The reflog of the branch tells commits from fast-forwards. */
-async function hadOwnCommits(commonDir: string, ref: string): Promise<boolean> {
+export async function hadOwnCommits(commonDir: string, ref: string): Promise<boolean> {
   const log = await readFileIfPresent(join(commonDir, "logs", ref)).catch(() => undefined);
   if (log === undefined) return false;
   return log

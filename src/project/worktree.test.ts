@@ -51,6 +51,17 @@ it("keeps uncommitted and unmerged work, also if it was pushed", async () => {
   expect(existsSync(join(worktree.path, "new.txt"))).toBe(true);
 });
 
+it("keeps ignored files that may be all that a task has made, and not those beside merged commits", async () => {
+  await using home = await createWorktree();
+  const { repo, worktree } = home;
+  repo.write(".git/info/exclude", "out/\n");
+  worktree.write("out/report.md");
+  expect(await home.remove()).toBe("files that git ignores");
+  worktree.commit("Second", "new.txt");
+  repo.git("merge", "--quiet", "--no-ff", "--message", "Merge", "holdfast/one");
+  expect(await home.remove()).toBeUndefined();
+});
+
 it("removes a worktree whose branch was merged, and nothing that is no worktree", async () => {
   await using home = await createWorktree();
   const { repo, worktree } = home;

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists } from "../base/files.ts";
 import { readRepoStatus } from "./repo-status.ts";
+import { hadOwnCommits } from "./repo-changes.ts";
 import { findRepo } from "./repo.ts";
 import { type CommandResult, type GitOptions, gitProblem, outputOf, repoFilterOverrides, runGit } from "./run-git.ts";
 
@@ -36,7 +37,7 @@ export async function addWorktree(
   return folder;
 }
 
-/** What would be lost with the worktree. Undefined: nothing, because all its commits are on other branches too. */
+/** What would be lost with the worktree. Undefined: nothing. */
 export async function unmergedWork(path: string, options: GitOptions = {}): Promise<string | undefined> {
   const { git, problems } = await readRepoStatus(path, { ...options, github: false });
   if (git === undefined || problems.length > 0) return problems.join("; ");
@@ -48,8 +49,18 @@ export async function unmergedWork(path: string, options: GitOptions = {}): Prom
   const answer = outputOf(await runGit(path, names, options));
   // A copy of the branch on a server is not merged.
   const isOwn = (ref: string): boolean => ref.endsWith(`/${currentBranch}`) && currentBranch !== "";
-  if (answer?.split("\n").some((ref) => ref !== "" && !isOwn(ref)) === true) return undefined;
+  if (answer?.split("\n").some((ref) => ref !== "" && !isOwn(ref)) === true) {
+    return (await hasOnlyIgnoredFiles(path, currentBranch, options)) ? "files that git ignores" : undefined;
+  }
   return currentBranch === "" ? "commits without a branch" : `branch ${currentBranch} is not merged`;
+}
+
+/** Without a commit they may be all that a task has made. After a merge they are leftovers of builds. */
+async function hasOnlyIgnoredFiles(path: string, branch: string, options: GitOptions): Promise<boolean> {
+  const repo = await findRepo(path, options);
+  if (repo !== undefined && (await hadOwnCommits(repo.commonDir, `refs/heads/${branch}`))) return false;
+  const args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+  return outputOf(await runGit(path, args, options)) !== "";
 }
 
 /** Removes the worktree and its branch. Resolves to what keeps it, or undefined if it is gone. */
