@@ -59,6 +59,16 @@ it.concurrent("delivers no HEARTBEAT_OK, keeps no session fresh, and repeats no 
   expect((await store.get(KEY))?.lastInteractionAt).toBe(before);
 });
 
+it.concurrent("answers in the chat that the target names, and leaves the last chat as it is", async () => {
+  const heartbeat = { every: "1s", prompt: "say:The disk is full.", target: `telegram:${ADA.id}` };
+  await using home = await createChatHome({
+    config: (config) => ({ ...config, agents: { main: { engine: "echo", heartbeat } } }),
+  });
+  await home.hears(ADA.id, "The disk is full.");
+  const entry = await (await home.agent()).store.get(KEY);
+  expect([entry?.lastChannel, entry?.lastTo]).toEqual([undefined, undefined]);
+});
+
 it.concurrent("skips its slots while the session is busy", async () => {
   const clock = createHeldClock();
   await using home = await createChatHome({ ...withHeartbeat({ prompt: "say:All is well." }), gateway: { clock } });
