@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
-import type { ChatHome } from "../support/chat-home.ts";
+import { type ChatHome, withModel } from "../support/chat-home.ts";
+import { says, startFakeModelStream, uses } from "../support/fake-model-stream.ts";
 import type { BotCall } from "../support/fake-telegram/bot-calls.ts";
 import { ADA, BOB, GROUP } from "../support/fake-telegram/updates.ts";
 import { buttonsOf, createTaskChat } from "../support/task-chat.ts";
@@ -260,6 +261,25 @@ it("says that Claude Code is missing, or not logged in", async () => {
   await using anonymous = await createTaskChat({ env: { ANTHROPIC_API_KEY: "" } });
   anonymous.home.telegram.say("/cc run in repo: Anything");
   await anonymous.home.hears(ADA.id, /Task \w+ failed[\s\S]*log/i);
+}, 60_000);
+
+it("an agent with a model starts a task when a person asks in words, and reads the result later", async () => {
+  const order = { task: "Limit the retries", repo: "repo" };
+  await using model = await startFakeModelStream(
+    uses("sessions_spawn", order),
+    says("Claude Code is on it."),
+    says("They stop after ten attempts."),
+  );
+  await using chat = await createTaskChat(withModel(model.url));
+  const { api, home } = chat;
+  api.script(text("Retries stop after ten attempts."));
+  home.telegram.say("Please fix the retries in the repo");
+  await home.hears(ADA.id, "Claude Code is on it.");
+  await home.hears(ADA.id, /^Task \w+ is done[\s\S]*Retries stop after ten attempts\./);
+  expect(JSON.stringify(model.requests[1]?.body)).toMatch(/accepted[^]*Start fresh[^]*project-status/);
+  home.telegram.say("How did it go?");
+  await home.hears(ADA.id, "They stop after ten attempts.");
+  expect(JSON.stringify(model.requests[2]?.body)).toMatch(/Task \w+ is done[^]*Retries stop after ten attempts/);
 }, 60_000);
 
 it("a chat that Claude Code answers starts tasks through the bridge, and what a task announces arrives", async () => {
