@@ -88,11 +88,12 @@ function isHeader({ record }: Line): boolean {
   return record?.["type"] === "session";
 }
 
-/** Ids are short, so two messages may have the same one. A copy has the same content too. */
+/** Ids are short, so two entries may have the same one. A copy has the same content too, at another place perhaps. */
 function markOf(line: Line): string {
-  const message = line.record?.["message"];
-  if (!isRecord(message)) return idOf(line);
-  return `${idOf(line)} ${digest([JSON.stringify([message["role"], message["content"]])])}`;
+  if (line.record === undefined) return idOf(line);
+  const { message, parentId: _place, ...rest } = line.record;
+  const content = isRecord(message) ? [message["role"], message["content"]] : rest;
+  return `${idOf(line)} ${digest([JSON.stringify(content)])}`;
 }
 
 /** A line of an old form has no id and is known by its text. */
