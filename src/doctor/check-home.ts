@@ -173,14 +173,14 @@ async function indexDamage(path: string): Promise<string | undefined> {
   }
 }
 
-/** Worktrees that tasks have left. They are nobody's leftovers: a person merges or removes them. */
+/** Lists the worktrees of tasks. A person merges or removes them. */
 export async function* checkWorktrees(folder: string): AsyncGenerator<Diagnosis> {
   for (const item of await listFolder(folder)) {
     if (!item.isDirectory()) continue;
     const path = join(folder, item.name);
     const { unmergedWork } = await import("../project/worktree.ts");
     const work = await unmergedWork(path);
-    const what = work ?? `no work that is not on another branch; \`git worktree remove ${path}\` removes it`;
-    yield { severity: "info", message: `A worktree of a task: ${what}`, path };
+    const state = work ?? `all its work is on other branches; \`git worktree remove ${path}\` removes it`;
+    yield { severity: "info", message: `A worktree of a task: ${state}`, path };
   }
 }
