@@ -208,7 +208,7 @@ function ownerOf(window: JsonRecord, nodes: readonly JsonRecord[], routes: reado
   return { session_key: (node ?? route)?.["session_key"] ?? own, previous_session_id: previous };
 }
 
-/** The JSON is what OpenClaw goes by; columns only fill what it lacks. */
+/** OpenClaw uses the JSON. Columns only fill its gaps. */
 function entryOf(node: JsonRecord): JsonRecord {
   const value = parseJson(textOf(node["entry_json"]) ?? "{}");
   const columns = {

@@ -98,7 +98,7 @@ export interface BudgetNotice {
 }
 
 /**
- * What the conversation is told when the cost of a task rises to `costUsd` and crosses 50, 70 or 100 % of a budget.
+ * Messages for the conversation when the cost of a task rises to `costUsd` and crosses 50, 70 or 100 % of a budget.
  * `tasks` holds its cost so far, and the cost of all others, also of those that run.
  */
 export function budgetNotices(

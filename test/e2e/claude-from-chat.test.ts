@@ -104,7 +104,7 @@ it("only people who may command the agent answer, in the conversation of the tas
   await home.hears(ADA.id, "Denied.");
   await home.hears(ADA.id, "Done.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
-  // Nobody reaches the session or the task of another conversation.
+  // A conversation cannot reach sessions and tasks of another one.
   api.script(text("The code is heron."));
   home.telegram.say('tool:sessions_spawn {"task":"Find the code","repo":"repo","label":"mine"}');
   const found = String((await home.hears(ADA.id, "The code is heron.")).params["text"]);
