@@ -8,7 +8,12 @@ import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { DEFAULT_CONFIG } from "../src/config/config.ts";
+import { createClaudeHome } from "../test/support/claude-home.ts";
+import { startFakeAnthropic } from "../test/support/fake-anthropic/fake-anthropic.ts";
+import { toolUse } from "../test/support/fake-anthropic/reply.ts";
 import { startFakeTelegram } from "../test/support/fake-telegram/fake-telegram.ts";
+import { taskSettings } from "../test/support/task-chat.ts";
 import { type Result, median, percentile } from "./measure.ts";
 import { productionMegabytes } from "./production-size.ts";
 import type { TurnFigures, TurnLoad } from "./turns-gateway.ts";
@@ -20,6 +25,8 @@ const SESSIONS = 100;
 const WARM_UP = 2000;
 const IDLE_SECONDS = 20;
 const FEW_TURNS = 20;
+/** Two of a task's progress reports. */
+const TASK_SECONDS = 60;
 
 export async function measureTurns(folder: string): Promise<Result[]> {
   const node = await median(15, () => void spawnSync(process.execPath, ["-e", "0"]));
@@ -27,6 +34,7 @@ export async function measureTurns(folder: string): Promise<Result[]> {
     ...(await measureLoad(join(folder, "turns"), node)),
     ...(await measureIdle(join(folder, "idle"), "echo engine", node, {}, {})),
     ...(await measureWithTelegram(join(folder, "idle-telegram"), node)),
+    await measureWaitingTask(join(folder, "task")),
     limit("installed production dependencies", await productionMegabytes(), 120, "MB"),
   ];
 }
@@ -141,6 +149,30 @@ async function measureIdle(
     limit(`gateway (${name}): RSS between messages, after ${FEW_TURNS} turns`, rss, 150, "MB"),
     limit(`gateway (${name}): CPU while idle`, (100 * (after.cpu - before.cpu)) / IDLE_SECONDS, 0.5, "%"),
   ];
+}
+
+/** Claude Code waits for a person's answer, with the real `claude` and a fake API. */
+async function measureWaitingTask(home: string): Promise<Result> {
+  await using telegram = await startFakeTelegram();
+  await using api = await startFakeAnthropic();
+  await using claude = await createClaudeHome(api);
+  api.script(toolUse("Bash", { command: "touch one" }));
+  const account = { apiRoot: telegram.url, allowFrom: ["*"] };
+  const claudeCode = taskSettings(DEFAULT_CONFIG, claude);
+  await writeConfig(home, { channels: { telegram: { default: account } }, claudeCode });
+  const { child } = await startGateway(home, { ...claude.env, TELEGRAM_BOT_TOKEN: telegram.token });
+  const usage = async (): Promise<number> => {
+    await delay(10_000);
+    const before = await processFigures(child);
+    await delay(TASK_SECONDS * 1000);
+    return (100 * ((await processFigures(child)).cpu - before.cpu)) / TASK_SECONDS;
+  };
+  const idle = await usage();
+  telegram.say("/cc run in repo: Create a file");
+  await telegram.waitFor(({ params }) => /asks to use Bash/.test(String(params["text"])));
+  const waiting = await usage();
+  await stop(child);
+  return limit(`gateway: CPU while a task waits (idle: ${idle.toFixed(2)} %)`, waiting, 1, "%");
 }
 
 interface StartedGateway {

@@ -230,7 +230,7 @@ export async function sweepFolder(folder: string, of?: string): Promise<string[]
 }
 
 /** Folders of projects, which Holdfast does not write to. */
-const NOT_OURS: ReadonlySet<string> = new Set(["workspace", "node_modules", ".git"]);
+const NOT_OURS: ReadonlySet<string> = new Set(["workspace", "worktrees", "node_modules", ".git"]);
 const MAX_DEPTH = 6;
 
 /** The folder and its subfolders that Holdfast writes to. */

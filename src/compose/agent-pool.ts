@@ -285,7 +285,15 @@ async function openSessionTools(
 ): Promise<SessionToolsOptions> {
   const { createSessionDesk } = await import("../turn/session-desk.ts");
   const canSpawn = messages !== undefined;
-  const describeProject = async (conversation: string, name: string | undefined): Promise<string> => {
+  return {
+    desk: createSessionDesk({ agent, config, admit, canSpawn, describeProject: describeProject(agent, claude) }),
+    spawnTask: canSpawn ? tasks.spawn : undefined,
+  };
+}
+
+/** The state of a repo that the conversation may name, for its model. */
+export function describeProject(agent: AgentHandle, claude: ClaudeSide) {
+  return async (conversation: string, name: string | undefined): Promise<string> => {
     const [{ allowedRepo }, { renderProjectStatus }, { visibleTo }] = await Promise.all([
       import("../tasks/limits.ts"),
       import("../claude/project-status.ts"),
@@ -293,10 +301,6 @@ async function openSessionTools(
     ]);
     const repo = await allowedRepo(name, { agent, repos: claude.config.repos });
     return renderProjectStatus(await claude.status(repo, { mayShow: visibleTo(conversation) }));
-  };
-  return {
-    desk: createSessionDesk({ agent, config, admit, canSpawn, describeProject }),
-    spawnTask: canSpawn ? tasks.spawn : undefined,
   };
 }
 

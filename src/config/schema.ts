@@ -93,7 +93,10 @@ const heartbeatSchema = z.strictObject({
     start: dayTime.describe("First time of the day."),
     end: dayTime.describe("Not from this time on."),
   }),
-  target: field(z.enum(["last", "none"]), "Send answers to the last chat of the main session, or not. Default: last."),
+  target: field(
+    z.string().regex(/^(?:last|none|[a-z][a-z0-9-]*:\S+)$/, "last, none, or a chat such as telegram:1001"),
+    "Where answers go: to the last chat of the main session, to none, or to a chat such as telegram:1001. Default: last.",
+  ),
   prompt: field(text, "What to ask. Default: read HEARTBEAT.md; without that file there is no heartbeat."),
 });
 

@@ -173,3 +173,15 @@ async function indexDamage(path: string): Promise<string | undefined> {
     throw error;
   }
 }
+
+/** Lists the worktrees of tasks. A person merges or removes them. */
+export async function* checkWorktrees(folder: string): AsyncGenerator<Diagnosis> {
+  for (const item of await listFolder(folder)) {
+    if (!item.isDirectory()) continue;
+    const path = join(folder, item.name);
+    const { unmergedWork } = await import("../project/worktree.ts");
+    const work = await unmergedWork(path);
+    const state = work ?? `all its work is on other branches; \`git worktree remove ${path}\` removes it`;
+    yield { severity: "info", message: `A worktree of a task: ${state}`, path };
+  }
+}

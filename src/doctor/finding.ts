@@ -32,6 +32,7 @@ export type CheckName =
   | "gateway"
   | "channels"
   | "indexes"
+  | "worktrees"
   | "openclaw"
   | "store"
   | "keys"

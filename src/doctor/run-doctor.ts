@@ -23,6 +23,7 @@ import {
   checkLocks,
   checkPairing,
   checkPermissions,
+  checkWorktrees,
   listChannelFolders,
 } from "./check-home.ts";
 
@@ -84,6 +85,7 @@ async function examineHome(options: DoctorOptions, examiner: Examiner): Promise<
   await examiner.check("gateway", checkGateway(home, gateway));
   await examiner.check("channels", checkPairing(home, systemClock));
   await examiner.check("indexes", checkIndexes([claude.index, searchIndexFile(home)]));
+  await examiner.check("worktrees", checkWorktrees(claude.worktreesFolder));
 }
 
 const NO_AGENT_CHECKED = "No agent is checked until it is valid";

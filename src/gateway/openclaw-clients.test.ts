@@ -64,8 +64,11 @@ async function withClient(options: ClientOptions = {}, homeOptions: GatewayHomeO
 }
 
 describe("an OpenClaw client", () => {
-  it.each(["/", "/ws"])("is challenged and greeted at %s", async (path) => {
-    await using opened = await withClient({ path });
+  it.each([
+    ["/", 3],
+    ["/ws", 4],
+  ])("is challenged and greeted at %s, in version %i", async (path, protocol) => {
+    await using opened = await withClient({ path, protocol });
     const [challenge] = opened.client.frames;
     expect(challenge).toEqual({
       type: "event",
@@ -76,7 +79,8 @@ describe("an OpenClaw client", () => {
       ok: true,
       payload: {
         type: "hello-ok",
-        protocol: 3,
+        protocol,
+        auth: { role: "operator", scopes: ["operator.read", "operator.write", "operator.admin"] },
         server: { version: "1.2.3", connId: expect.any(String) as string },
         snapshot: { sessionDefaults: { defaultAgentId: "main", mainSessionKey: KEY } },
         policy: { tickIntervalMs: 30_000 },
@@ -170,7 +174,7 @@ describe("authorization", () => {
   it.each([
     [{ scopes: ["operator.pairing"] }, "scopes must contain"],
     [{ role: "node" }, "Holdfast has no nodes"],
-    [{ protocol: 4 }, "speaks protocol version 3, the client 4 to 4"],
+    [{ protocol: 5 }, "speaks protocol version 3 and 4, the client 5 to 5"],
   ])("refuses %o with a reason", async (options, reason) => {
     await using opened = await withClient(options);
     const { hello } = opened.client;

@@ -28,7 +28,7 @@ import {
 } from "../rpc/protocol.ts";
 import type { EventChoice, RpcParts } from "../rpc/rpc-parts.ts";
 import {
-  OPENCLAW_PROTOCOL_VERSION,
+  OPENCLAW_PROTOCOL_VERSIONS,
   createOpenClawEvents,
   isOpenClawConnect,
   openClawError,
@@ -147,20 +147,21 @@ function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore) {
     if (isOpenClaw) dialect = openClawDialect(core.parts);
     const asked = isOpenClaw ? readOpenClawConnect(params) : readConnect(params);
     core.checkToken(asked.token, line);
-    const protocol = agreeOnProtocol(asked, isOpenClaw ? OPENCLAW_PROTOCOL_VERSION : PROTOCOL_VERSION);
+    const protocol = agreeOnProtocol(asked, isOpenClaw ? OPENCLAW_PROTOCOL_VERSIONS : [PROTOCOL_VERSION]);
     const { methods } = await core.dispatcher();
     clearTimeout(timer);
     line.off("data", boundStranger);
     permission = asked.permission ?? "admin";
-    return isOpenClaw ? greetOpenClaw(methods) : hello(protocol, permission, methods);
+    return isOpenClaw ? greetOpenClaw(protocol, permission, methods) : hello(protocol, permission, methods);
   };
-  const greetOpenClaw = (methods: readonly string[]): unknown => {
+  const greetOpenClaw = (protocol: number, granted: Permission, methods: readonly string[]): unknown => {
     choice = {};
     ticks = setInterval(() => sendFrame("tick", JSON.stringify({ ts: core.parts.clock.now() })), limits.tickMs);
     ticks.unref();
     const { maxBodyBytes: maxFrameBytes, maxBufferedBytes, tickMs } = limits;
     const connectionId = nodeCrypto().randomUUID();
-    return openClawHello({ parts: core.parts, methods, connectionId, maxFrameBytes, maxBufferedBytes, tickMs });
+    const facts = { parts: core.parts, protocol, permission: granted, methods, connectionId };
+    return openClawHello({ ...facts, maxFrameBytes, maxBufferedBytes, tickMs });
   };
   const hello = (protocol: number, granted: Permission, methods: readonly string[]): Hello => {
     return {
@@ -352,12 +353,13 @@ function readConnect(params: unknown): ConnectParams {
 
 function agreeOnProtocol(
   { minProtocol, maxProtocol }: Pick<ConnectParams, "minProtocol" | "maxProtocol">,
-  protocol: number,
+  versions: readonly number[],
 ): number {
-  if (minProtocol <= protocol && protocol <= maxProtocol) return protocol;
-  const message = `This gateway speaks protocol version ${protocol}, the client ${minProtocol} to ${maxProtocol}`;
+  const agreed = versions.findLast((version) => minProtocol <= version && version <= maxProtocol);
+  if (agreed !== undefined) return agreed;
+  const message = `This gateway speaks protocol version ${versions.join(" and ")}, the client ${minProtocol} to ${maxProtocol}`;
   const hint = "Use the client that came with this version of Holdfast.";
-  throw new HoldfastError("unsupported", "protocol-mismatch", message, { hint, data: { protocol } });
+  throw new HoldfastError("unsupported", "protocol-mismatch", message, { hint, data: { protocol: versions.at(-1) } });
 }
 
 function isVersion(value: unknown): value is number {

@@ -7,7 +7,7 @@ import { copyFile, mkdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { HoldfastError, errorMessage, fileError } from "../base/errors.ts";
 import { PRIVATE_FOLDER, fileSize, readFileIfPresent, sweepFolder, temporaryPath } from "../base/files.ts";
 import { type JsonRecord, isRecord, parseJson } from "../base/json-record.ts";
 import {
@@ -21,7 +21,7 @@ import {
 } from "../base/sqlite.ts";
 import type { WindowReason } from "../store/store.ts";
 import type { FoundSession } from "./take-sessions.ts";
-import { type FoundTranscript, type Line, stringOf, toLine, toLines } from "./transcripts.ts";
+import { type FoundTranscript, type Line, derivedId, recoveredKey, stringOf, toLine, toLines } from "./transcripts.ts";
 
 /** `PRAGMA user_version` of OpenClaw 2026.9.6. */
 const NEWEST_LAYOUT = 23;
@@ -29,7 +29,9 @@ const NEWEST_LAYOUT = 23;
 /** Runs the task on one state of the database. Throws with kind `corrupt` or `unsupported` if it cannot be read. */
 export async function withOpenClawDatabase<T>(path: string, task: (tables: Tables) => Promise<T>): Promise<T> {
   const before = await stampOf(path);
-  const copy = await copyIfLogged(path);
+  const copy = await copyIfLogged(path).catch((error: unknown) => {
+    throw fileError(error, "copy", path);
+  });
   const assertUnchanged = async (): Promise<void> => {
     if (copy === undefined && (await stampOf(path)) !== before) throw inUse(path);
   };
@@ -103,12 +105,15 @@ export type Tables = ReturnType<typeof tablesOf>;
 
 function tablesOf(connection: SqliteConnection, path: string) {
   const columnsOf = (table: string): Set<string> =>
-    new Set(connection.all<{ name: string }>(`PRAGMA table_info("${table}")`).map(({ name }) => name));
-  /** `columns` are separated by spaces. Missing ones are null, and a missing table has no rows. */
+    new Set(connection.all<{ name: string }>(`PRAGMA table_xinfo("${table}")`).map(({ name }) => name));
+  /**
+   * `columns` are separated by spaces. Missing ones are null, and a missing table has no rows. Text may be stored as
+   * bytes; numbers beyond the exact ones become inexact.
+   */
   const select = (table: string, columns: string, rest = "", ...values: string[]): JsonRecord[] => {
     const known = columnsOf(table);
     if (known.size === 0) return [];
-    const names = columns.split(" ").map((column) => (known.has(column) ? column : `NULL AS ${column}`));
+    const names = columns.split(" ").map((column) => `${known.has(column) ? exact(column) : "NULL"} AS ${column}`);
     return connection.all<JsonRecord>(`SELECT ${names.join(", ")} FROM "${table}" ${rest}`, ...values);
   };
   const has = (table: string, ...columns: string[]): boolean => {
@@ -122,23 +127,33 @@ function tablesOf(connection: SqliteConnection, path: string) {
     const message = `${path} has layout ${layout}; this Holdfast reads layouts up to ${NEWEST_LAYOUT}`;
     throw unreadable("unsupported", "too-new", message);
   }
-  // The first versions had other names for two tables.
-  const nodes = has("session_nodes", "session_key") ? "session_nodes" : "session_entries";
-  const windows = has("session_windows", "session_id") ? "session_windows" : "sessions";
+  // Layouts up to 13 had other names for two tables.
+  const isOld = !has("session_nodes", "session_key");
+  const nodes = isOld ? "session_entries" : "session_nodes";
+  const windows = isOld ? "sessions" : "session_windows";
   const hasNodes = has(nodes, "session_key", "entry_json");
-  const hasEvents = has("transcript_events", "session_id", "seq", "event_json");
+  const isKept = has("transcript_events", "event_json") || has("transcript_events", "event_zstd");
+  const hasEvents = has("transcript_events", "session_id", "seq") && isKept;
   if (hasNodes !== hasEvents) {
     throw unreadable("unsupported", "unknown", `${path} has tables that this Holdfast does not know`);
   }
   const countSessions = (): number => (hasNodes ? select(nodes, "session_key").length : 0);
-  return { path, select, nodes: hasNodes ? nodes : "", windows: hasNodes ? windows : "", countSessions };
+  return { path, select, isOld, nodes: hasNodes ? nodes : "", windows: hasNodes ? windows : "", countSessions };
 }
 
-/** Sessions with all their windows, then what OpenClaw deleted or reset and kept. */
-export function* readDatabaseSessions(tables: Tables): Generator<FoundSession> {
+function exact(column: string): string {
+  const isLarge = `typeof(${column}) = 'integer' AND ${column} NOT BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+  return `CASE WHEN ${isLarge} THEN CAST(${column} AS REAL) ELSE ${column} END`;
+}
+
+/** Sessions with all their windows, transcripts of no session, then what OpenClaw deleted or reset and kept. */
+export function* readDatabaseSessions(tables: Tables, agentId: string): Generator<FoundSession> {
   const { select, path } = tables;
   const nodes = select(tables.nodes, NODE_COLUMNS);
+  const routes = tables.isOld ? select("session_routes", "session_key session_id updated_at") : [];
   const windows = select(tables.windows, "session_id session_key previous_session_id reason created_at");
+  if (tables.isOld) for (const window of windows) Object.assign(window, ownerOf(window, nodes, routes));
+  const owners = new Map(windows.map((window) => [window["session_id"], window["session_key"]]));
   const byKey = Map.groupBy(windows, (window) => String(window["session_key"]));
   const archives = select("session_transcript_archives", ARCHIVE_COLUMNS);
   const live = new Set(nodes.map((node) => node["session_key"]));
@@ -147,8 +162,12 @@ export function* readDatabaseSessions(tables: Tables): Generator<FoundSession> {
     const key = String(node["session_key"]);
     const entry = entryOf(node);
     const ordered = inOrder(byKey.get(key) ?? []);
-    const currentId = stringOf(entry["sessionId"]) ?? stringOf(ordered.at(-1)?.["session_id"]);
-    const own = ordered.length === 0 && currentId !== undefined ? [{ session_id: currentId }] : ordered;
+    const named = stringOf(entry["sessionId"]) ?? stringOf(ordered.at(-1)?.["session_id"]);
+    const isNew = named !== undefined && !owners.has(named);
+    if (isNew) owners.set(named, key);
+    const own = isNew ? [...ordered, { session_id: named }] : ordered;
+    // The session of another key cannot continue under two.
+    const currentId = named === undefined || owners.get(named) === key ? named : derivedId(named, key);
     const resets = archives.filter((archive) => archive["session_key"] === key && archive["reason"] === "reset");
     const archivedAt = node["archived_at"];
     yield {
@@ -162,6 +181,11 @@ export function* readDatabaseSessions(tables: Tables): Generator<FoundSession> {
       path,
     };
   }
+  for (const { session_id: id } of select("transcript_events", "session_id", "GROUP BY session_id")) {
+    if (owners.has(id)) continue;
+    const transcripts = [transcriptOf(tables, { session_id: id }, true)];
+    yield { key: recoveredKey(agentId, String(id)), entry: {}, transcripts, path };
+  }
   for (const archive of archives) {
     if (archive["reason"] === "reset" && live.has(archive["session_key"])) continue;
     const archived = { at: Number(archive["created_at"]) || 0, reason: "deleted" };
@@ -174,9 +198,19 @@ const NODE_COLUMNS =
   "session_key current_session_id session_id entry_json updated_at archived_at label display_name spawned_by";
 const ARCHIVE_COLUMNS = "session_id session_key reason encoding archive_blob created_at";
 
-/** The JSON is what OpenClaw goes by; columns only fill what it lacks. */
+/** In old layouts, entries and routes decide which session a window belongs to. */
+function ownerOf(window: JsonRecord, nodes: readonly JsonRecord[], routes: readonly JsonRecord[]): JsonRecord {
+  const { session_id: id, session_key: own } = window;
+  const rank = (node: JsonRecord): number => (node["session_key"] === own ? Infinity : Number(node["updated_at"]));
+  const [node] = nodes.filter((one) => one["session_id"] === id).toSorted((a, b) => rank(b) - rank(a));
+  const [route] = routes.filter((one) => one["session_id"] === id).toSorted((a, b) => rank(b) - rank(a));
+  const previous = node === undefined ? undefined : entryOf(node)["previousSessionId"];
+  return { session_key: (node ?? route)?.["session_key"] ?? own, previous_session_id: previous };
+}
+
+/** OpenClaw uses the JSON. Columns only fill its gaps. */
 function entryOf(node: JsonRecord): JsonRecord {
-  const value = parseJson(stringOf(node["entry_json"]) ?? "{}");
+  const value = parseJson(textOf(node["entry_json"]) ?? "{}");
   const columns = {
     sessionId: node["current_session_id"] ?? node["session_id"],
     updatedAt: node["updated_at"],
@@ -185,7 +219,7 @@ function entryOf(node: JsonRecord): JsonRecord {
     spawnedBy: node["spawned_by"],
   };
   const given = Object.entries(columns).filter(([, column]) => typeof column === "number" || stringOf(column));
-  return { ...Object.fromEntries(given), ...(isRecord(value) ? value : { openclawEntry: node["entry_json"] }) };
+  return { ...Object.fromEntries(given), ...(isRecord(value) ? value : { openclawEntry: textOf(node["entry_json"]) }) };
 }
 
 /** By creation, but never before the window that it follows. */
@@ -227,15 +261,19 @@ function transcriptOf(tables: Tables, window: JsonRecord, isCurrent: boolean): F
     leafId: isIndexed ? stringOf(state?.["leaf_event_id"]) : undefined,
     read: async () => {
       const events = rows("transcript_events", "event_json event_zstd", "ORDER BY seq");
-      const lines = events.map(({ event_json: json, event_zstd: packed }) => eventLine(json ?? unpack(packed)));
+      const lines = events.map(({ event_json: json, event_zstd: packed }) => eventLine(textOf(json) ?? unpack(packed)));
       return { lines: lines.length > 0 ? lines : await coldLines(tables, sessionId) };
     },
   };
 }
 
+function textOf(value: unknown): string | undefined {
+  return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : stringOf(value);
+}
+
 /** One line, whatever the layout of the JSON. */
-function eventLine(text: unknown): Line {
-  const line = toLine(String(text));
+function eventLine(text: string): Line {
+  const line = toLine(text);
   if (!line.text.includes("\n")) return line;
   return toLine(line.record === undefined ? JSON.stringify(line.text) : JSON.stringify(line.record));
 }

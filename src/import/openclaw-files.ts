@@ -15,6 +15,7 @@ import {
   type FoundTranscript,
   type TranscriptContent,
   countMessages,
+  recoveredKey,
   stringOf,
   timeOf,
   toLines,
@@ -140,5 +141,5 @@ async function* unnamed(files: readonly TranscriptFile[], options: FilesOptions)
     ordered.map((file, index) => transcriptOf(folder, file, index === 0 && known === undefined)),
   );
   const archived = deletedAt === undefined ? undefined : { at: deletedAt, reason: "deleted" };
-  yield { key: known ?? `agent:${agentId}:recovered:${sessionId}`, entry: {}, transcripts, archived, path };
+  yield { key: known ?? recoveredKey(agentId, sessionId), entry: {}, transcripts, archived, path };
 }

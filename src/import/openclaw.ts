@@ -168,7 +168,7 @@ async function takeSessions({ agentId, sessionsFolder, database }: Source, takin
     await attempt({ kind: "database", name: database, agentId }, async () => {
       if (!(await fileExists(database))) return;
       await withOpenClawDatabase(database, async (tables) => {
-        for (const found of readDatabaseSessions(tables)) await take(found);
+        for (const found of readDatabaseSessions(tables, agentId)) await take(found);
       });
     });
     // Files in the home itself are in use already.

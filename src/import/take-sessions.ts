@@ -19,8 +19,9 @@ import {
   type FoundTranscript,
   type ImportedWindow,
   type KnownEntries,
+  addKnown,
   countMessages,
-  lineIds,
+  lineMarks,
   stringOf,
   timeOf,
   toLines,
@@ -81,7 +82,7 @@ export async function createSessionTaker({ agent, owner, dryRun, add }: TakerOpt
       const place = { sessionId: window.sessionId, fileName: basename(path) };
       for (const file of await filesOf(path)) {
         const text = (await readFileIfPresent(file))?.toString("utf8") ?? "";
-        for (const id of lineIds(toLines(text))) known.set(id, place);
+        addKnown(known, toLines(text), place);
       }
     }
     return state;
@@ -176,8 +177,8 @@ async function convert(
     const isTaken = (id: string): boolean => used.has(id) || windows.some((window) => window.sessionId === id);
     const added = toWindows(transcript, { ...content, key, known, isTaken });
     windows.push(...added);
-    found.messages += countMessages(content.lines.filter((line) => lineIds([line]).some(isNew)));
-    const places = lineIds(content.lines).map((id) => known.get(id)?.sessionId ?? "");
+    found.messages += countMessages(content.lines.filter((line) => lineMarks([line]).some(isNew)));
+    const places = lineMarks(content.lines).map((mark) => known.get(mark)?.sessionId ?? "");
     found.windows += [...new Set(places)].filter((place) => isNew(`window ${place}`)).length;
     const current = added.find(({ isCurrent }) => isCurrent)?.sessionId ?? places.at(-1);
     if (transcript.isCurrent) currentId = current ?? currentId;

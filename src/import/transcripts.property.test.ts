@@ -22,7 +22,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 interface Event {
   type: string;
+  /** Unique in its session; another session that is no copy uses the same ids. */
   id: string;
+  /** Unique. */
+  text: string;
   parentId: string | null;
   targetId?: string | null;
 }
@@ -31,14 +34,16 @@ interface Event {
 function play(steps: readonly Step[]) {
   const sessions: { id: string; events: Event[]; leaf: string | null }[] = [{ id: "s0", events: [], leaf: null }];
   let next = 0;
-  for (const one of steps) {
+  for (const [at, one] of steps.entries()) {
     const current = sessions.at(-1);
     if (current === undefined) break;
     const id = `entry-${next++}`;
+    const text = `text-${at}`;
     if (one.do === "say" || one.do === "reset") {
-      current.events.push({ type: one.do === "say" ? "message" : "reset", id, parentId: current.leaf });
+      current.events.push({ type: one.do === "say" ? "message" : "reset", id, text, parentId: current.leaf });
       current.leaf = id;
     } else if (one.do === "roll over") {
+      next = 0;
       sessions.push({ id: `s${sessions.length}`, events: [], leaf: null });
     } else {
       const earlier = sessions.at(-2)?.events ?? [];
@@ -46,7 +51,7 @@ function play(steps: readonly Step[]) {
       const targets = current.events.filter((event) => event.type !== "leaf" && !isCopied(event));
       const target = targets[one.to % Math.max(1, targets.length)]?.id;
       if (target === undefined) continue;
-      const leaf = { type: "leaf", id, parentId: current.leaf, targetId: target };
+      const leaf = { type: "leaf", id, text, parentId: current.leaf, targetId: target };
       if (one.do === "rewind")
         sessions.push({ id: `s${sessions.length}`, events: [...current.events, leaf], leaf: target });
       else Object.assign(current, { events: [...current.events, leaf], leaf: target });
@@ -61,7 +66,7 @@ function conversation(events: readonly Event[], leaf: string | null): string[] {
   for (let id = leaf; id !== null;) {
     const event = events.find((one) => one.id === id);
     if (event === undefined || event.type === "reset") break;
-    texts.unshift(event.id);
+    texts.unshift(event.text);
     id = event.parentId;
   }
   return texts;
@@ -85,10 +90,10 @@ it("gives windows with the same conversations", async () => {
       for (const { fileName } of windows) {
         const reading = readTranscript(folder.join(fileName));
         for await (const item of reading)
-          if (item.kind === "entry" && item.entry.id.startsWith("entry-")) ids.push(item.entry.id);
+          if (item.kind === "entry" && item.entry.id.startsWith("entry-")) ids.push(markOf(item.entry));
         expect(reading.report.problems).toEqual([]);
       }
-      const all = new Set(sessions.flatMap(({ events }) => events.map(({ id }) => id)));
+      const all = new Set(sessions.flatMap(({ events }) => events.map(markOf)));
       expect(ids.toSorted()).toEqual([...all].toSorted());
 
       const last = sessions.at(-1);
@@ -105,6 +110,11 @@ it("gives windows with the same conversations", async () => {
   );
 }, 60_000);
 
+function markOf(entry: object): string {
+  const [text] = /text-\d+/.exec(JSON.stringify(entry)) ?? [];
+  return `${(entry as Event).id} ${text}`;
+}
+
 function transcriptOf(sessionId: string, isCurrent: boolean): FoundTranscript {
   return { sessionId, isCurrent, reason: "initial", openedAt: 1, read: async () => await content(sessionId, []) };
 }
@@ -115,7 +125,7 @@ async function content(sessionId: string, events: readonly Event[]) {
   const lines = events.map((event) => ({
     ...event,
     timestamp,
-    message: { role: "user", content: event.id, timestamp: 1 },
+    ...(event.type === "message" ? { message: { role: "user", content: event.text, timestamp: 1 } } : {}),
   }));
   return await Promise.resolve({ lines: [header, ...lines].map((value) => toLine(JSON.stringify(value))) });
 }

@@ -55,8 +55,18 @@ export interface ImportedWindow {
   messages: number;
 }
 
-/** The windows that hold the entries of a session, by entry id. */
-export type KnownEntries = Map<string, Pick<ImportedWindow, "sessionId" | "fileName">>;
+/** The windows that hold the entries of a session, by the mark of an entry, and by its id alone. */
+export type KnownEntries = Map<string, EntryPlace>;
+
+type EntryPlace = Pick<ImportedWindow, "sessionId" | "fileName">;
+
+export function addKnown(known: KnownEntries, lines: readonly Line[], place: EntryPlace): void {
+  for (const line of lines) {
+    if (isHeader(line)) continue;
+    if (!known.has(markOf(line))) known.set(markOf(line), place);
+    known.set(idOf(line), place);
+  }
+}
 
 export function toLines(text: string): Line[] {
   const lines = text.split("\n");
@@ -70,12 +80,20 @@ export function toLine(text: string): Line {
 }
 
 /** Of all lines but headers. */
-export function lineIds(lines: readonly Line[]): string[] {
-  return lines.filter((line) => !isHeader(line)).map(idOf);
+export function lineMarks(lines: readonly Line[]): string[] {
+  return lines.filter((line) => !isHeader(line)).map(markOf);
 }
 
 function isHeader({ record }: Line): boolean {
   return record?.["type"] === "session";
+}
+
+/** Ids are short, so two entries may have the same one. A copy has the same content too, at another place perhaps. */
+function markOf(line: Line): string {
+  if (line.record === undefined) return idOf(line);
+  const { message, parentId: _place, ...rest } = line.record;
+  const content = isRecord(message) ? [message["role"], message["content"]] : rest;
+  return `${idOf(line)} ${digest([JSON.stringify(content)])}`;
 }
 
 /** A line of an old form has no id and is known by its text. */
@@ -102,31 +120,32 @@ export function toWindows(found: FoundTranscript, options: ConvertOptions): Impo
   const { lines, bytes, known } = options;
   const header = lines.find(isHeader)?.record;
   const events = lines.filter((line) => !isHeader(line));
-  const added = events.filter((line) => !known.has(idOf(line)));
+  const added = events.filter((line) => !known.has(markOf(line)));
   const isFree = isSessionId(found.sessionId) && !options.isTaken(found.sessionId);
   const isEmptyFile = events.length === 0 && bytes !== undefined && isFree;
   if (added.length === 0 && !isEmptyFile) return [];
   const idFor = (first: string, index: number): string =>
     isFree && index === 0 ? found.sessionId : derivedId(found.sessionId, first);
   if (added.length === events.length && isOldForm(header, events)) {
-    const sessionId = idFor(lineIds(events)[0] ?? "", 0);
+    const sessionId = idFor(events[0] === undefined ? "" : idOf(events[0]), 0);
     const fileName = (isFree ? found.fileName : undefined) ?? transcriptFileName(sessionId);
-    for (const id of lineIds(events)) known.set(id, { sessionId, fileName });
+    addKnown(known, events, { sessionId, fileName });
     const content = bytes ?? lines.map(({ text }) => `${text}\n`).join("");
     const { reason, isCurrent } = found;
     const messages = countMessages(events);
     return [{ sessionId, fileName, content, ...timesOf(lines, found), reason, isCurrent, messages }];
   }
 
-  const leafId = found.leafId ?? leafAfter(events.at(-1));
-  const anchors = anchorsOf(added, leafId, known);
+  const leafId = found.leafId ?? leafAfter(events.findLast((line) => line.record?.["appendMode"] !== "side"));
+  const before = knownParents(events, known);
+  const anchors = anchorsOf(added, leafId, before);
   // With several anchors the new entries cannot be one fork, so the window repeats the old ones.
   const isCopy = anchors.size > 1;
   const [anchor] = anchors;
-  const stretches = splitAtResets(isCopy ? events : added, isCopy ? new Map() : known);
+  const stretches = splitAtResets(isCopy ? events : added, isCopy ? new Map() : before);
   const current = stretches.find(({ ids }) => ids.has(leafId ?? "")) ?? stretches.at(-1);
   const windows = stretches.map((stretch, index) => {
-    const place = known.get(anchor ?? "");
+    const place = before.get(anchor ?? "");
     const parent = anchor !== undefined && place !== undefined && stretch.continues ? { ...place, anchor } : undefined;
     const isCurrent = found.isCurrent && stretch === current;
     const leaf = stretch === current ? leafId : stretch.endId;
@@ -134,17 +153,31 @@ export function toWindows(found: FoundTranscript, options: ConvertOptions): Impo
     return render({ key: options.key, sessionId, header, stretch, found, isCurrent, leaf, parent });
   });
   for (const [index, { sessionId, fileName }] of windows.entries()) {
-    for (const id of stretches[index]?.ids ?? []) if (!known.has(id)) known.set(id, { sessionId, fileName });
+    addKnown(known, stretches[index]?.lines ?? [], { sessionId, fileName });
   }
   return windows.toSorted((a, b) => Number(a.isCurrent) - Number(b.isCurrent));
+}
+
+/** Where the entries are that these events may hang on: their own earlier ones, or any with that id. */
+function knownParents(events: readonly Line[], known: KnownEntries): KnownEntries {
+  const own = new Map(events.map((line) => [idOf(line), known.get(markOf(line))]));
+  const parents: KnownEntries = new Map(known);
+  for (const [id, place] of own)
+    if (place === undefined) parents.delete(id);
+    else parents.set(id, place);
+  return parents;
 }
 
 /** A file of our own version or older is copied byte for byte. Newer ones may hold resets and moved leaves. */
 function isOldForm(header: JsonRecord | undefined, events: readonly Line[]): boolean {
   const version = header?.["version"] ?? 1;
   const isReadable = typeof version === "number" && version <= TRANSCRIPT_VERSION;
-  return isReadable && !events.some(({ record }) => record?.["type"] === "reset" || record?.["type"] === "leaf");
+  return (
+    isReadable && !events.some(({ record }) => NEW_FORMS.has(record?.["type"]) || record?.["appendMode"] === "side")
+  );
 }
+
+const NEW_FORMS: ReadonlySet<unknown> = new Set(["reset", "leaf"]);
 
 /** Known entries that new ones, or the place to continue from, hang on. */
 function anchorsOf(added: readonly Line[], leafId: string | undefined, known: KnownEntries): Set<string> {
@@ -264,8 +297,13 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** The key of a transcript whose session is unknown. */
+export function recoveredKey(agentId: string, sessionId: string): string {
+  return `agent:${agentId}:recovered:${sessionId}`;
+}
+
 /** In the form of a UUID, always the same for the same parts. */
-function derivedId(...parts: readonly string[]): string {
+export function derivedId(...parts: readonly string[]): string {
   return digest(parts).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
 }
 

@@ -28,7 +28,7 @@ export interface McpParts {
   /** The default agent keeps the hand-offs of Claude Code sessions for all agents. Undefined: turned off, or no store yet. */
   openHandoff(whose: "agent" | "claude-code"): Promise<HandoffPlace | undefined>;
   openSearchIndex(): Promise<SearchIndex>;
-  /** Asks the gateway. Fails with `gateway-not-running`. */
+  /** Asks the gateway. Without one, only tools that read work; the others fail with `gateway-not-running`. */
   callSessionTool(call: SessionToolCall): Promise<{ text: string; isError: boolean }>;
   /** The files that the agent may search. `archived` are session ids. */
   searchSources(

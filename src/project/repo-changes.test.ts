@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo, openTestRepo, runTestGit, type TestRepo } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { filesChangedSince, readBranchStates } from "./repo-changes.ts";
+import { commitsSince, filesChangedSince, readBranchStates } from "./repo-changes.ts";
 
 const SINCE = new Date("2026-06-01T12:00:00Z");
 const EARLIER = "2026-06-01T11:00:00Z";
@@ -19,6 +19,29 @@ function commitAt(path: string, date: string): void {
 function touchAt(path: string, date: string): void {
   utimesSync(path, new Date(date), new Date(date));
 }
+
+describe("commitsSince", () => {
+  it("finds amended commits, and none that an earlier HEAD or another branch had before", async () => {
+    await using folder = await temporaryFolder();
+    const repo = createTestRepo(folder.path);
+    const before = () => repo.git("rev-parse", "HEAD").trim();
+    repo.commit("First");
+    repo.git("checkout", "--quiet", "-b", "old");
+    repo.write("old.txt");
+    commitAt(repo.path, EARLIER);
+    repo.git("checkout", "--quiet", "main");
+    const head = before();
+    expect(await commitsSince(repo.path, { since: SINCE, before: head })).toEqual([]);
+    repo.git("checkout", "--quiet", "old");
+    expect(await commitsSince(repo.path, { since: SINCE, before: head })).toEqual([]);
+    repo.git("commit", "--quiet", "--amend", "--message", "Amended");
+    repo.commit("Second");
+    const found = await commitsSince(repo.path, { since: SINCE, before: head });
+    expect(found.map(({ message }) => message)).toEqual(["Second", "Amended"]);
+    expect(before().startsWith(found[0]?.sha ?? "none")).toBe(true);
+    expect(await commitsSince(repo.path, { since: SINCE, before: "" })).toHaveLength(3);
+  });
+});
 
 describe("filesChangedSince", () => {
   it("finds files committed, changed, created and removed since", async () => {

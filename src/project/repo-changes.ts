@@ -75,6 +75,30 @@ function inside(file: string, folder: string): string | undefined {
   return path.split(sep).join("/");
 }
 
+export interface NewCommit {
+  /** Abbreviated. */
+  sha: string;
+  message: string;
+}
+
+const MAX_NEW_COMMITS = 100;
+
+/** Commits of HEAD that were made since a time and that `before`, an earlier HEAD, does not have; newest first. */
+export async function commitsSince(
+  folder: string,
+  { since, before }: { since: Date; before: string },
+  options: GitOptions = {},
+): Promise<NewCommit[]> {
+  // Commits have whole seconds.
+  const time = Math.floor(since.getTime() / 1000) - 1;
+  const args = ["log", "-z", `--max-count=${MAX_NEW_COMMITS}`, `--since=@${time}`, "--encoding=UTF-8", "--no-color"];
+  const range = before === "" ? ["HEAD"] : ["HEAD", `^${before}`];
+  const format = ["--no-show-signature", "--format=%h%x00%s"];
+  const parts = (outputOf(await runGit(folder, [...args, ...format, ...range, "--"], options)) ?? "").split("\0");
+  const shas = parts.filter((part, index) => index % 2 === 0 && part !== "");
+  return shas.map((sha, index) => ({ sha, message: parts[index * 2 + 1] ?? "" }));
+}
+
 async function committedSince(
   repo: LocatedRepo,
   since: Date,
@@ -192,7 +216,7 @@ async function readMainLine(folder: string, refs: Refs, options: GitOptions): Pr
 }
 
 /** The reflog of the branch tells commits from fast-forwards. */
-async function hadOwnCommits(commonDir: string, ref: string): Promise<boolean> {
+export async function hadOwnCommits(commonDir: string, ref: string): Promise<boolean> {
   const log = await readFileIfPresent(join(commonDir, "logs", ref)).catch(() => undefined);
   if (log === undefined) return false;
   return log

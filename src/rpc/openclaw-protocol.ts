@@ -1,5 +1,5 @@
 /**
- * The frames of OpenClaw's gateway protocol, version 3, for its own clients. They use the same sockets, methods,
+ * The frames of OpenClaw's gateway protocol, versions 3 and 4, for its own clients. They use the same sockets, methods,
  * permissions and limits as Holdfast's clients; only names and shapes differ. `openclaw-requests.ts` translates
  * what they ask for.
  *
@@ -14,7 +14,8 @@ import type { TurnEnd, TurnName } from "../turn/pipeline.ts";
 import { PERMISSIONS, type Permission, type RpcEvent } from "./protocol.ts";
 import type { RpcParts } from "./rpc-parts.ts";
 
-export const OPENCLAW_PROTOCOL_VERSION = 3;
+/** Oldest first. For what Holdfast answers, they do not differ. */
+export const OPENCLAW_PROTOCOL_VERSIONS = [3, 4] as const;
 
 /** OpenClaw's clients have an id, Holdfast's a name. */
 export function isOpenClawConnect(params: unknown): boolean {
@@ -48,6 +49,8 @@ function invalid(rule: string): HoldfastError {
 const EVENT_NAMES = ["connect.challenge", "agent", "chat", "tick", "shutdown"];
 
 export interface HelloFacts {
+  protocol: number;
+  permission: Permission;
   parts: RpcParts;
   methods: readonly string[];
   connectionId: string;
@@ -56,14 +59,18 @@ export interface HelloFacts {
   tickMs: number;
 }
 
-export function openClawHello({ parts, methods, connectionId, ...limits }: HelloFacts) {
+export function openClawHello({ parts, protocol, permission, methods, connectionId, ...limits }: HelloFacts) {
   const { config, clock, version, startedAt } = parts;
   const { mainKey, scope } = config.session;
   const { defaultAgent: defaultAgentId } = config;
   return {
     type: "hello-ok",
-    protocol: OPENCLAW_PROTOCOL_VERSION,
+    protocol,
     server: { version, host: "holdfast", connId: connectionId },
+    auth: {
+      role: "operator",
+      scopes: PERMISSIONS.slice(0, PERMISSIONS.indexOf(permission) + 1).map((name) => `operator.${name}`),
+    },
     features: { methods: [...methods], events: EVENT_NAMES },
     snapshot: {
       presence: [],

@@ -32,6 +32,16 @@ it("tells each step of each budget once, with the cost of tasks that run at the 
   );
 });
 
+function stepsWithDefault(one: Task): string[] {
+  return budgetNotices({ taskUsd: 4 }, [one], { task: one, costUsd: 3, at: NOW }).map(({ name }) => name);
+}
+
+it("tells the steps of the default budget of a task that names none", () => {
+  const named = task("named", { costUsd: 1, budgetUsd: 9 });
+  expect(stepsWithDefault({ ...named, state: { ...named.state, budgetUsd: undefined } })).toEqual(["task named:0.7"]);
+  expect(stepsWithDefault(named)).toEqual([]);
+});
+
 it("limits a task to what the others leave, and ends it when a budget is used up", () => {
   expect(remainingBudget(BUDGETS, all, NOW)).toBe(1.4);
   expect(remainingBudget({}, all, NOW)).toBeUndefined();

@@ -15,9 +15,9 @@ export async function allowedRepo(
   wanted: string | undefined,
   { agent, repos }: { agent: AgentHandle; repos: readonly string[] },
 ): Promise<string> {
-  const workspace = await realpath(agent.workspace);
+  const allowed = await allowedRepos(agent, repos);
+  const [workspace] = allowed;
   if (wanted === undefined || wanted.trim() === "") return workspace;
-  const allowed = [workspace, ...(await expand(repos))];
   const named = wanted.trim();
   const path =
     isAbsolute(named) || named.startsWith("~") ? await realpath(withHome(named)).catch(() => undefined) : undefined;
@@ -33,6 +33,14 @@ export async function allowedRepo(
     hint: `Allowed: ${names}. The owner can add repos with claudeCode.repos.`,
     data: { repo: named },
   });
+}
+
+/** The workspace, then the configured repos, as real paths. */
+export async function allowedRepos(
+  agent: AgentHandle,
+  patterns: readonly string[],
+): Promise<[workspace: string, ...repos: string[]]> {
+  return [await realpath(agent.workspace), ...(await expand(patterns))];
 }
 
 async function expand(patterns: readonly string[]): Promise<string[]> {
@@ -51,7 +59,10 @@ function withHome(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 }
 
-export type Budgets = ClaudeCodeConfig["budgets"];
+export interface Budgets extends Readonly<ClaudeCodeConfig["budgets"]> {
+  /** The budget of a task that names none. */
+  taskUsd?: number | undefined;
+}
 
 interface Spending {
   name: string;
@@ -87,7 +98,7 @@ export interface BudgetNotice {
 }
 
 /**
- * What the conversation is told when the cost of a task rises to `costUsd` and crosses 50, 70 or 100 % of a budget.
+ * Messages for the conversation when the cost of a task rises to `costUsd` and crosses 50, 70 or 100 % of a budget.
  * `tasks` holds its cost so far, and the cost of all others, also of those that run.
  */
 export function budgetNotices(
@@ -122,7 +133,12 @@ export function withCost(tasks: readonly Task[], key: string, costUsd: number): 
 }
 
 /** `own`: also the budget of this task alone. */
-function spendings({ dayUsd, totalUsd }: Budgets, tasks: readonly Task[], now: number, own?: string): Spending[] {
+function spendings(
+  { dayUsd, totalUsd, taskUsd }: Budgets,
+  tasks: readonly Task[],
+  now: number,
+  own?: string,
+): Spending[] {
   const all = tasks.map(({ state }) => ({ costUsd: state.costUsd ?? 0, at: state.endedAt ?? now }));
   const today = localTime(now).slice(0, 10);
   const ofToday = all.filter(({ at }) => localTime(at).slice(0, 10) === today);
@@ -130,7 +146,11 @@ function spendings({ dayUsd, totalUsd }: Budgets, tasks: readonly Task[], now: n
   return [
     { name: "today", budgetUsd: dayUsd, spentUsd: sumOf(ofToday) },
     { name: "this agent", budgetUsd: totalUsd, spentUsd: sumOf(all) },
-    ...mine.map(({ id, state: { budgetUsd, costUsd = 0 } }) => ({ name: `task ${id}`, budgetUsd, spentUsd: costUsd })),
+    ...mine.map(({ id, state: { budgetUsd = taskUsd, costUsd = 0 } }) => ({
+      name: `task ${id}`,
+      budgetUsd,
+      spentUsd: costUsd,
+    })),
   ];
 }
 

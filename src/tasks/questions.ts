@@ -78,7 +78,7 @@ export function createQuestions({ clock, messenger, entries, store, timeoutMinut
     };
   };
 
-  /** Questions of this process, and those that wait in another one. */
+  /** Open questions of this process and of others. */
   const openFor = async (conversation: string): Promise<{ code: string; answer: (verdict: Verdict) => unknown }[]> => {
     const own = [...open.values()].filter(({ task }) => task.conversation === conversation);
     const others = (await entries.list(conversation)).filter(isOpenElsewhere).flatMap(({ key, state }) => {
@@ -108,7 +108,7 @@ export function createQuestions({ clock, messenger, entries, store, timeoutMinut
         const message = await messenger.send(task, `${QUESTION_STEP}:${code}`, text, questionButtons(code));
         const verdict = await wait(promise, withdrawn);
         open.delete(code);
-        // Without its buttons, so that nobody answers it again.
+        // Without its buttons, because it cannot be answered again.
         messenger.replace(task, message, `${text}\n${verdict === undefined ? UNANSWERED : ANSWERS[verdict]}`);
         return toAnswer(verdict, timeoutMinutes);
       } finally {

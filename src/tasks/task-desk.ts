@@ -1,16 +1,16 @@
 /** Takes the tasks of one agent, and answers questions about them. `task.ts` has the contract. */
-import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
+import { isInside } from "../base/files.ts";
 import type { Logger } from "../base/log.ts";
 import { processState } from "../base/processes.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
+import { type DiscoveredSession, visibleTo } from "../claude/discovered-session.ts";
 import { renderProjectStatus } from "../claude/project-status.ts";
 import { checkTaskLabel } from "../claude/registry/registry.ts";
-import { claudeLayout } from "../config/layout.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
-import { allowedRepo, requireBudget } from "./limits.ts";
+import { allowedRepo, allowedRepos, requireBudget } from "./limits.ts";
 import { createQuestions } from "./questions.ts";
 import {
   type FollowUpOptions,
@@ -23,8 +23,8 @@ import {
 import { createTaskEntries } from "./task-entries.ts";
 import { branchOf, statusText } from "./task-messages.ts";
 import { type MessengerOptions, createTaskMessenger } from "./task-messenger.ts";
-import { visibleTo } from "../claude/discovered-session.ts";
 import { createTaskRuns } from "./task-runs.ts";
+import { createTaskWorktrees } from "./task-worktrees.ts";
 
 export interface TaskDeskOptions extends Pick<MessengerOptions, "findChannel" | "draft" | "onChange"> {
   agent: AgentHandle;
@@ -36,7 +36,7 @@ export interface TaskDeskOptions extends Pick<MessengerOptions, "findChannel" | 
 }
 
 export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
-  const { agent, claude, clock, canRun } = options;
+  const { agent, claude, clock, logger, canRun } = options;
   const entries = createTaskEntries(agent, (conversation) => options.onChange(conversation));
   const messenger = createTaskMessenger({
     ...options,
@@ -46,7 +46,18 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
   });
   const { questionMinutes: timeoutMinutes } = claude.config;
   const questions = createQuestions({ clock, messenger, entries, store: agent.store, timeoutMinutes });
-  const runs = createTaskRuns({ ...options, entries, messenger, questions });
+  const worktrees = createTaskWorktrees({ ...options, entries });
+  const runs = createTaskRuns({ ...options, entries, messenger, questions, worktrees });
+  let sweptAt = -Infinity;
+  let sweeping = Promise.resolve();
+
+  const sweep = (): void => {
+    if (clock.now() - sweptAt < SWEEP_MS) return;
+    sweptAt = clock.now();
+    sweeping = worktrees.removeMerged().catch((error: unknown) => {
+      logger.warn("Worktrees of tasks could not be removed", { error });
+    });
+  };
 
   const list = async (conversation: string): Promise<Task[]> =>
     (await entries.list(conversation)).map((task) => ({ ...task, line: runs.lineOf(task.key) }));
@@ -57,7 +68,7 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     const repoPath = await allowedRepo(request.repo, { agent, repos: claude.config.repos });
     const label = request.label === undefined ? undefined : checkTaskLabel(request.label);
     requireBudget(claude.config.budgets, await entries.list(), clock.now());
-    const worktree = request.worktree === true ? await addWorktreeFor(request, repoPath) : request.folder;
+    const worktree = await openWorktree(request, repoPath);
     const status = await claude.status(worktree ?? repoPath, { mayShow: visibleTo(conversation) });
     const decision = await decide({ ...request, repoPath, label }, status);
     const task = await entries.open(request, {
@@ -77,12 +88,9 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     return { task, decision, status: renderProjectStatus(status), isShown: messenger.canShow(task) };
   };
 
-  /** Named after the task, so a repeated request finds it. */
-  const addWorktreeFor = async (request: TaskRequest, repoPath: string): Promise<string> => {
-    const { addWorktree } = await import("../project/worktree.ts");
-    const id = idOfRequest(request);
-    const path = join(claudeLayout(claude.home).worktreesFolder, id);
-    return await addWorktree(repoPath, { path, branch: branchOf(id) });
+  const openWorktree = async (request: TaskRequest, repoPath: string): Promise<string | undefined> => {
+    if (request.worktree === true) return await worktrees.add(idOfRequest(request), repoPath);
+    return request.folder === undefined ? undefined : await worktrees.reopen(request.folder, repoPath);
   };
 
   /** For the answer to the person; the run decides again when its turn comes. */
@@ -94,7 +102,9 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     if (request.worktree === true) {
       return `It works in a new worktree, on branch ${branchOf(idOfRequest({ conversation, ...request }))}.`;
     }
-    const choice = { label, sessionKey: conversation, candidates: "own" as const, status };
+    // A label may belong to another conversation, whose sessions the status does not show.
+    const known = label === undefined ? status : undefined;
+    const choice = { label, sessionKey: conversation, candidates: "own" as const, status: known };
     return (await claude.select(text, repoPath, choice)).selection.reason;
   };
 
@@ -123,8 +133,11 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     answer: async (conversation, verdict, code) => await questions.answer(conversation, verdict, code),
     openQuestion: async (conversation) => await questions.onlyOpen(conversation),
     sessions: async (conversation, limit) => {
-      const { sessions } = await claude.discover(agent.workspace, { limit: DISCOVERED });
-      return sessions.filter(visibleTo(conversation)).slice(0, limit);
+      const repos = await allowedRepos(agent, claude.config.repos);
+      const { sessions } = await claude.discover(undefined, { limit: DISCOVERED });
+      const isAllowed = ({ repoPath, cwds }: DiscoveredSession): boolean =>
+        [repoPath, ...cwds].some((path) => repos.some((repo) => isInside(repo, path)));
+      return sessions.filter(visibleTo(conversation)).filter(isAllowed).slice(0, limit);
     },
     recover: async () => {
       if (!canRun) return;
@@ -132,12 +145,18 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
         if (task.state.state === "accepted") runs.run(task);
         else if (isUnsettled(task)) await runs.settleLost(task);
       }
+      sweep();
     },
-    close: async () => await runs.close(),
+    close: async () => {
+      await runs.close();
+      await sweeping;
+    },
   };
 }
 
 const DISCOVERED = 500;
+/** How often worktrees are looked at, from the start of the gateway. */
+const SWEEP_MS = 60 * 60 * 1000;
 
 /** It runs or reports no more, because its process is dead. */
 function isUnsettled({ state: { state, untold, process } }: Task): boolean {

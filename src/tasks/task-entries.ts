@@ -1,4 +1,4 @@
-/** The entries of tasks in the agent's store. `task.ts` says what they hold. */
+/** The entries of tasks in the agent's store. `task.ts` describes them. */
 import { openWindow } from "../session/window.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { SessionEntry } from "../store/entry-schema.ts";

@@ -53,7 +53,8 @@ export function durationText(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
-function costText(usd: number): string | undefined {
+/** Undefined: nothing. */
+export function costText(usd: number): string | undefined {
   if (usd === 0) return undefined;
   return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }

@@ -15,12 +15,13 @@ import { type ProjectStatus, renderProjectStatus } from "../claude/project-statu
 import type { ClaudeCodeResult, RunnerEvent } from "../claude/runner/runner-contract.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { mirrorDelivery } from "../session/transcript-changes.ts";
-import { budgetNotices, isBudgetUsedUp, remainingBudget, withCost } from "./limits.ts";
+import { type Budgets, budgetNotices, isBudgetUsedUp, remainingBudget, withCost } from "./limits.ts";
 import type { Questions } from "./questions.ts";
 import { type Task, type TaskState, folderOf } from "./task.ts";
 import type { TaskEntries } from "./task-entries.ts";
 import { type Aftermath, GATEWAY_STOPPED, eventLine, lostText, resultText, statusText } from "./task-messages.ts";
 import type { TaskMessenger } from "./task-messenger.ts";
+import type { TaskWorktrees } from "./task-worktrees.ts";
 
 export interface TaskRunsOptions {
   agent: AgentHandle;
@@ -30,6 +31,7 @@ export interface TaskRunsOptions {
   entries: TaskEntries;
   messenger: TaskMessenger;
   questions: Questions;
+  worktrees: TaskWorktrees;
   onChange: (conversation: string) => void;
 }
 
@@ -40,9 +42,9 @@ interface RunningTask {
 }
 
 export function createTaskRuns(options: TaskRunsOptions) {
-  const { agent, claude, clock, logger, entries, messenger, questions } = options;
+  const { agent, claude, clock, logger, entries, messenger, questions, worktrees } = options;
   const { change } = entries;
-  const { budgets } = claude.config;
+  const budgets: Budgets = { ...claude.config.budgets, taskUsd: claude.config.maxBudgetUsd };
   /** What this process runs, by task key. */
   const running = new Map<string, RunningTask>();
   /** Persistent sessions that tasks of this process have left open. */
@@ -68,7 +70,10 @@ export function createTaskRuns(options: TaskRunsOptions) {
     faultPoint("task.running");
     let before: ProjectStatus;
     let result: ClaudeCodeResult;
+    const { worktree, repoPath } = task.state;
     try {
+      // From here on, a running task keeps it.
+      if (worktree !== undefined) await worktrees.reopen(worktree, repoPath);
       before = await claude.status(folderOf(task), { github: false, mayShow: visibleTo(task.conversation) });
       result = asLimit(await runClaude(task, renderProjectStatus(before), stopped), stopped);
     } catch (error) {
@@ -76,7 +81,7 @@ export function createTaskRuns(options: TaskRunsOptions) {
       return;
     }
     if (result.isLive && result.sessionId !== undefined) kept.add(result.sessionId);
-    const text = resultText(task, result, await aftermath(task, before.git?.recentCommits ?? []));
+    const text = resultText(task, result, await aftermath(task, before.git?.headCommitSha ?? ""));
     const why = result.outcome === "interrupted" && isClosing ? `\n${GATEWAY_STOPPED}` : "";
     await end(task, `${text}${why}`, { outcome: result.outcome, costUsd: result.costUsd });
   };
@@ -90,12 +95,13 @@ export function createTaskRuns(options: TaskRunsOptions) {
     await end(task, `Task ${task.id} ${text}`, { outcome, costUsd: 0 });
   };
 
-  /** A failure here must not hide the result. */
-  const aftermath = async (task: Task, before: readonly { sha: string }[]): Promise<Aftermath> => {
+  /** `before`: the HEAD when the task began. A failure here must not hide the result. */
+  const aftermath = async (task: Task, before: string): Promise<Aftermath> => {
     try {
       const { git, github } = await claude.status(folderOf(task));
-      const known = new Set(before.map(({ sha }) => sha));
-      const commits = (git?.recentCommits ?? []).filter(({ sha }) => !known.has(sha));
+      const { commitsSince } = await import("../project/repo-changes.ts");
+      const since = new Date(task.state.startedAt ?? 0);
+      const commits = git === undefined ? [] : await commitsSince(folderOf(task), { since, before });
       return { commits, failingChecks: github?.failingChecks ?? [], branch: git?.currentBranch };
     } catch (error) {
       logger.warn("The repo of a task could not be read", { key: task.key, error });

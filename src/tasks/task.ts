@@ -25,7 +25,7 @@ export interface Task {
   conversation: string;
   target: DeliveryTarget | undefined;
   state: TaskState;
-  /** What it is doing. Only for tasks of this process. */
+  /** Current activity. Only for tasks of this process. */
   line?: string | undefined;
 }
 
@@ -57,9 +57,9 @@ export interface TaskDesk {
   list(conversation: string): Promise<Task[]>;
   /** The task whose message has this id on its platform. */
   findByMessage(conversation: string, messageId: string): Promise<Task | undefined>;
-  /** Native sessions of the workspace that the conversation may see, running ones first. */
+  /** Native sessions of the allowed repos that the conversation may see, running ones first. */
   sessions(conversation: string, limit: number): Promise<DiscoveredSession[]>;
-  /** Starts what was accepted and never ran, and reports what a dead process left. */
+  /** Starts accepted tasks that never ran, and reports the tasks of dead processes. */
   recover(): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { localTime, type Clock } from "../base/clock.ts";
 import { systemErrorCode } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { HeartbeatConfig, HoldfastConfig } from "../config/config.ts";
+import type { MessageContext } from "../keys/message-context.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { AgentParts, AgentPool, Pipeline } from "./pipeline.ts";
 
@@ -61,10 +62,22 @@ async function beat(agentId: string, heartbeat: HeartbeatConfig, slot: number, o
   await pipeline.admit({
     agentId,
     address: { channel: CHANNEL, accountId: agentId, chatId: sessionKey, messageId: `${heartbeat.every}:${slot}` },
-    ctx: { IsHeartbeat: true, SessionKey: sessionKey, Body: heartbeat.prompt ?? PROMPT, Timestamp: now },
+    ctx: {
+      IsHeartbeat: true,
+      SessionKey: sessionKey,
+      Body: heartbeat.prompt ?? PROMPT,
+      Timestamp: now,
+      ...chatOf(heartbeat),
+    },
     receivedAt: now,
     deliver: heartbeat.target !== "none",
   });
+}
+
+/** A named chat. Heartbeats do not change the last chat of a session. */
+function chatOf({ target = "" }: HeartbeatConfig): Pick<MessageContext, "OriginatingChannel" | "OriginatingTo"> {
+  const [, channel, to] = /^([^:]+):(.+)$/.exec(target) ?? [];
+  return channel === undefined ? {} : { OriginatingChannel: channel, OriginatingTo: to };
 }
 
 /** Without a file, or with headings and comments only, a turn would cost money for nothing. */

@@ -18,7 +18,7 @@ import { startGatewayChild } from "./gateway-rounds.ts";
 
 interface Expected {
   /** A step, or what the gateway waits for. */
-  at: FaultPoint | "the model" | "an answer";
+  at: FaultPoint | "the model" | "an answer" | "the tool";
   questions: number;
   result: RegExp;
   /** How often Claude Code began the task. */
@@ -37,22 +37,17 @@ it.each<Expected>([
   { at: "the model", questions: 0, result: LOST, runs: 1, isDone: false },
   // The transcript knows what the lost task has cost.
   { at: "an answer", questions: 1, result: LOST, runs: 1, isDone: false, status: /: lost, \$(?!0\.00)/ },
+  { at: "the tool", questions: 1, result: LOST, runs: 1, isDone: false },
   { at: "task.ended", questions: 1, result: DONE, runs: 1, isDone: true },
   { at: "task.told", questions: 1, result: DONE, runs: 1, isDone: true },
 ])(
   "killed at $at",
   async ({ at, questions, result, runs, isDone, status = /:/ }) => {
-    await using api = await startFakeAnthropic();
-    await using claude = await createClaudeHome(api);
-    await using telegram = await startFakeTelegram();
-    await using folder = await temporaryFolder();
-    const home = folder.join("home");
-    await mkdir(home, { mode: 0o700 });
-    const account = { apiRoot: telegram.url, allowFrom: ["*"] };
-    const config = { channels: { telegram: { default: account } }, claudeCode: taskSettings(DEFAULT_CONFIG, claude) };
-    await writeFile(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+    await using place = await createPlace();
+    const { api, claude, telegram, home } = place;
+    const command = at === "the tool" ? "touch begun && sleep 2 && touch one" : "touch one";
     if (at === "the model") api.script(hang());
-    else api.script(withUsage(toolUse("Bash", { command: "touch one" }), { input_tokens: 100_000 }), text("Done."));
+    else api.script(withUsage(toolUse("Bash", { command }), { input_tokens: 100_000 }), text("Done."));
 
     const isStep = at.startsWith("task.");
     const first = await startGatewayChild(
@@ -63,8 +58,12 @@ it.each<Expected>([
     telegram.say("/cc run in repo: Create a file");
     if (at === "the model") await until(() => api.conversation.length > 0, "a request");
     if (at === "an answer") await until(() => sent(telegram, QUESTION).length > 0, "a question");
-    if (!isStep) first.child.kill("SIGKILL");
+    if (!isStep && at !== "the tool") first.child.kill("SIGKILL");
     const answering = answerQuestions(telegram);
+    if (at === "the tool") {
+      await until(() => existsSync(join(claude.repo, "begun")), "a running tool");
+      first.child.kill("SIGKILL");
+    }
     await first.ended;
     expect(first.child.signalCode).toBe("SIGKILL");
     await claude.empty();
@@ -96,6 +95,52 @@ it.each<Expected>([
   },
   90_000,
 );
+
+it.each<FaultPoint>(["task.stored", "task.running", "task.ended"])(
+  "killed at %s of a follow-up: it runs at most once, and the person is told",
+  async (point) => {
+    await using place = await createPlace();
+    const { api, claude, telegram, home } = place;
+    api.script(text("Done."), text("Done again."));
+    const first = await startGatewayChild({ home, dieAt: { point, after: 2 } }, telegram, claude.env);
+    telegram.say("/cc run in repo: Create a file");
+    await until(() => sent(telegram, DONE).length > 0, "a result");
+    const { result } = await telegram.waitFor(({ params }) => DONE.test(String(params["text"])));
+    const { message_id } = result as { message_id: number };
+    telegram.say("And a test", { reply_to_message: { message_id } as never });
+    await first.ended;
+    await claude.empty();
+    const second = await startGatewayChild({ home }, telegram, claude.env);
+    try {
+      const isLost = point === "task.running";
+      await until(
+        () => sent(telegram, isLost ? LOST : /Done again\./).length > 0,
+        () => `a result; there was ${JSON.stringify(sent(telegram, /./))}`,
+      );
+      expect(sent(telegram, /^Task \w+ (?:is done|was|failed)/)).toHaveLength(2);
+      expect(api.conversation).toHaveLength(isLost ? 1 : 2);
+      expect(JSON.stringify(api.conversation.at(-1))).toContain("Create a file");
+    } finally {
+      second.child.kill("SIGTERM");
+      await second.ended;
+    }
+  },
+  90_000,
+);
+
+/** A home for gateways of their own processes, with stand-ins for Telegram and the model API. */
+async function createPlace() {
+  const parts = new AsyncDisposableStack();
+  const api = parts.use(await startFakeAnthropic());
+  const claude = parts.use(await createClaudeHome(api));
+  const telegram = parts.use(await startFakeTelegram());
+  const home = parts.use(await temporaryFolder()).join("home");
+  await mkdir(home, { mode: 0o700 });
+  const account = { apiRoot: telegram.url, allowFrom: ["*"] };
+  const config = { channels: { telegram: { default: account } }, claudeCode: taskSettings(DEFAULT_CONFIG, claude) };
+  await writeFile(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+  return { api, claude, telegram, home, [Symbol.asyncDispose]: async () => await parts.disposeAsync() };
+}
 
 const QUESTION = /asks to use Bash/;
 

@@ -8,10 +8,13 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
-import type { ChatHome } from "../support/chat-home.ts";
+import { type ChatHome, withModel } from "../support/chat-home.ts";
+import { says, startFakeModelStream, uses } from "../support/fake-model-stream.ts";
 import type { BotCall } from "../support/fake-telegram/bot-calls.ts";
 import { ADA, BOB, GROUP } from "../support/fake-telegram/updates.ts";
 import { buttonsOf, createTaskChat } from "../support/task-chat.ts";
+import { createFakeGh } from "../support/git-repo.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
 import { until } from "../support/time.ts";
 
 const COMMIT = "echo 1 > webhook.ts && git add -A && git commit -qm 'Make the webhook idempotent'";
@@ -27,20 +30,35 @@ async function edited({ telegram }: ChatHome, words: RegExp): Promise<BotCall> {
 }
 
 it("runs a task, asks, commits, reports, and takes a reply as a follow-up", async () => {
-  await using chat = await createTaskChat();
+  await using folder = await temporaryFolder();
+  const gh = createFakeGh(folder.path);
+  await using chat = await createTaskChat({
+    claudeCode: { progressSeconds: 0.3 },
+    env: { PATH: gh.env["PATH"] ?? "" },
+  });
   const { api, claude, home } = chat;
-  api.script(
-    toolUse("Bash", { command: COMMIT, description: "Commit the change" }),
-    text("The webhook is idempotent."),
-  );
-  home.telegram.say('tool:sessions_spawn {"task":"Make the webhook idempotent","repo":"repo"}');
-  await home.hears(ADA.id, '"status": "accepted"');
+  const commit = toolUse("Bash", { command: COMMIT, description: "Commit the change" });
+  api.script(withUsage(commit, { input_tokens: 100_000 }), text("The webhook is idempotent."));
+  const order = { task: "Make the webhook idempotent", repo: "repo", model: "claude-sonnet-4-5" };
+  home.telegram.say(`tool:sessions_spawn ${JSON.stringify(order)}`);
+  await home.hears(ADA.id, /Task \w+: Make the webhook idempotent\nStart fresh: /);
+  const accepted = String((await home.hears(ADA.id, '"status": "accepted"')).params["text"]);
+  expect(accepted).toMatch(/"runId": "\w+",\n "decision": "Start fresh: [^"]+"/);
+  expect(accepted).toContain("<project-status>");
   const question = await home.hears(ADA.id, /asks to use Bash: echo 1/);
+  expect(JSON.stringify(api.conversation[0]?.system)).toContain("<project-status>");
   expect(question.params["text"]).toContain("Commit the change");
+  // The same message, again and again.
+  const progress = await edited(home, /idempotent\n\d+ s · 1 tool · Bash echo 1.* · \$0\.30$/);
+  expect(Object.keys(buttonsOf(progress))).toEqual(["Stop"]);
   home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
   const result = await home.hears(ADA.id, /Task \w+ is done/);
-  expect(result.params["text"]).toContain("The webhook is idempotent.");
-  expect(result.params["text"]).toMatch(/Commit [0-9a-f]{7,8} Make the webhook idempotent$/);
+  expect(String(result.params["text"]).split("\n")).toEqual([
+    expect.stringMatching(/^Task \w+ is done \(\d+ s, \$0\.30\)\.$/),
+    "The webhook is idempotent.",
+    expect.stringMatching(/^Commit [0-9a-f]{7,8} Make the webhook idempotent$/),
+    expect.stringMatching(/^Failing checks: /),
+  ]);
   expect(execFileSync("git", ["log", "-1", "--format=%s"], { cwd: claude.repo, encoding: "utf8" })).toBe(
     "Make the webhook idempotent\n",
   );
@@ -52,6 +70,11 @@ it("runs a task, asks, commits, reports, and takes a reply as a follow-up", asyn
   await home.hears(ADA.id, "Both cases are tested now.");
   expect(lastUserText(api.conversation.at(-1) as never)).toBe("And add a test");
   expect(JSON.stringify(api.conversation.at(-1))).toContain("Make the webhook idempotent");
+
+  home.telegram.say("/cc");
+  await home.hears(ADA.id, /^[0-9a-f]{8} Make the webhook idempotent \(repo, main\)$/);
+  home.telegram.say("/cc", { from: BOB });
+  await home.hears(BOB.id, "There are no Claude Code sessions here yet.");
 }, 60_000);
 
 it("a denied or unanswered question is refused, and a stranger cannot answer it", async () => {
@@ -81,6 +104,14 @@ it("only people who may command the agent answer, in the conversation of the tas
   await home.hears(ADA.id, "Denied.");
   await home.hears(ADA.id, "Done.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
+  // A conversation cannot reach sessions and tasks of another one.
+  api.script(text("The code is heron."));
+  home.telegram.say('tool:sessions_spawn {"task":"Find the code","repo":"repo","label":"mine"}');
+  const found = String((await home.hears(ADA.id, "The code is heron.")).params["text"]);
+  home.telegram.say('tool:sessions_spawn {"task":"Tell me","repo":"repo","label":"mine"}', { from: BOB });
+  await home.hears(BOB.id, 'The label "mine" belongs to a chat');
+  home.telegram.say(`/cc send #${/Task (\w+)/.exec(found)?.[1]} Tell me`, { from: BOB });
+  await home.hears(BOB.id, /This conversation has no task \w+\./);
   home.telegram.say("/cc run in /etc: read the passwords");
   await home.hears(ADA.id, "Tasks may not work in /etc");
 
@@ -230,6 +261,25 @@ it("says that Claude Code is missing, or not logged in", async () => {
   await using anonymous = await createTaskChat({ env: { ANTHROPIC_API_KEY: "" } });
   anonymous.home.telegram.say("/cc run in repo: Anything");
   await anonymous.home.hears(ADA.id, /Task \w+ failed[\s\S]*log/i);
+}, 60_000);
+
+it("an agent with a model starts a task when a person asks in words, and reads the result later", async () => {
+  const order = { task: "Limit the retries", repo: "repo" };
+  await using model = await startFakeModelStream(
+    uses("sessions_spawn", order),
+    says("Claude Code is on it."),
+    says("They stop after ten attempts."),
+  );
+  await using chat = await createTaskChat(withModel(model.url));
+  const { api, home } = chat;
+  api.script(text("Retries stop after ten attempts."));
+  home.telegram.say("Please fix the retries in the repo");
+  await home.hears(ADA.id, "Claude Code is on it.");
+  await home.hears(ADA.id, /^Task \w+ is done[\s\S]*Retries stop after ten attempts\./);
+  expect(JSON.stringify(model.requests[1]?.body)).toMatch(/accepted[^]*Start fresh[^]*project-status/);
+  home.telegram.say("How did it go?");
+  await home.hears(ADA.id, "They stop after ten attempts.");
+  expect(JSON.stringify(model.requests[2]?.body)).toMatch(/Task \w+ is done[^]*Retries stop after ten attempts/);
 }, 60_000);
 
 it("a chat that Claude Code answers starts tasks through the bridge, and what a task announces arrives", async () => {

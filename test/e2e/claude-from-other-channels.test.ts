@@ -61,12 +61,19 @@ it("Discord: buttons, edits, and presses of other people", async () => {
   await hears(/You may not use \/cc here/);
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
   discord.press(question, allow, ada);
-  await hears(/^Task \w+ is done[\s\S]*It is there\./);
+  const result = await hears(/^Task \w+ is done[\s\S]*It is there\./);
   expect(existsSync(join(claude.repo, "one"))).toBe(true);
   await until(() => /Ended: completed/.test(status.content), "the last edit");
   expect([buttonsOf(status), buttonsOf(question)]).toEqual([{}, {}]);
   expect(question.content).toMatch(/Allowed once\.$/);
   expect(discord.requests.filter(({ route }) => route.startsWith("POST /interactions/"))).toHaveLength(2);
+
+  api.script(text("It has a test."));
+  const reference = { message_id: result.id, channel_id: general.id };
+  const reply = { type: 19, message_reference: reference, referenced_message: result };
+  discord.say(general.id, "And a test", { author: ada, ...reply });
+  await hears(/It has a test\./);
+  expect(JSON.stringify(api.conversation.at(-1))).toContain("It is there.");
 }, 60_000);
 
 it("WhatsApp: a question lists its answers, and a number answers it", async () => {
@@ -105,10 +112,18 @@ it("WhatsApp: a question lists its answers, and a number answers it", async () =
   await hears(/asks to use Bash: touch two/);
   say("3");
   await hears(/One of them is there\./);
+  const result = whatsapp.sent.find(({ content }) => "text" in content && /One of them/.test(content.text));
   expect(["one", "two"].filter((name) => existsSync(join(claude.repo, name)))).toEqual(["one"]);
   // Without an open question a number is an ordinary message.
   say("1");
   await hears(/^\[echo\].*1$/);
+
+  api.script(text("Now both are there."));
+  const contextInfo = { stanzaId: result?.message.key.id ?? null, participant: "15550000@s.whatsapp.net" };
+  const content = { extendedTextMessage: { text: "And the other?", contextInfo } };
+  whatsapp.receive(whatsapp.message({ from: phone, content }));
+  await hears(/Now both are there\./);
+  expect(JSON.stringify(api.conversation.at(-1))).toContain("One of them is there.");
 }, 60_000);
 
 it("terminal: a task writes above the prompt, and words answer it", async () => {

@@ -5,7 +5,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { HeartbeatConfig, HoldfastConfig } from "../../src/config/config.ts";
 import { createChatHome } from "../support/chat-home.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { until } from "../support/time.ts";
+import { HELD, createHeldClock, until } from "../support/time.ts";
 
 const KEY = "agent:main:main";
 
@@ -57,6 +57,30 @@ it.concurrent("delivers no HEARTBEAT_OK, keeps no session fresh, and repeats no 
   expect(await beats()).toBe(3);
   expect(home.texts(ADA.id)).toEqual([expect.stringContaining("hello")]);
   expect((await store.get(KEY))?.lastInteractionAt).toBe(before);
+});
+
+it.concurrent("answers in the chat that the target names, and leaves the last chat as it is", async () => {
+  const heartbeat = { every: "1s", prompt: "say:The disk is full.", target: `telegram:${ADA.id}` };
+  await using home = await createChatHome({
+    config: (config) => ({ ...config, agents: { main: { engine: "echo", heartbeat } } }),
+  });
+  await home.hears(ADA.id, "The disk is full.");
+  const entry = await (await home.agent()).store.get(KEY);
+  expect([entry?.lastChannel, entry?.lastTo]).toEqual([undefined, undefined]);
+});
+
+it.concurrent("skips its slots while the session is busy", async () => {
+  const clock = createHeldClock();
+  await using home = await createChatHome({ ...withHeartbeat({ prompt: "say:All is well." }), gateway: { clock } });
+  home.telegram.say(HELD);
+  const { store } = await home.agent();
+  await until(async () => (await store.inbox.pending(KEY)).some(({ state }) => state === "running"), "a turn");
+  const before = home.texts(ADA.id).length;
+  await delay(2500);
+  expect(await store.inbox.pending(KEY)).toHaveLength(1);
+  expect(home.texts(ADA.id)).toHaveLength(before);
+  clock.release();
+  await until(async () => home.texts(ADA.id).some((text) => text.includes("All is well.")), "a heartbeat");
 });
 
 it.concurrent("does nothing without HEARTBEAT.md, and outside its hours", async () => {

@@ -30,6 +30,11 @@ it("shows what a task does and asks, and the buttons answer it", async () => {
   await say(page, "/cc run in repo: make webhook retries give up after ten attempts");
   const tasks = page.getByRole("region", { name: "Tasks of Claude Code" });
   await tasks.getByText("make webhook retries give up").waitFor();
+  // The conversation is new, so the command's answer came before its first window.
+  await page
+    .getByRole("log")
+    .getByText(/is accepted\. Start fresh: /)
+    .waitFor();
   await tasks.getByText("asks to use Bash: touch limit.ts").waitFor();
   await tasks.getByRole("button", { name: "Allow once" }).click();
   await tasks.getByText("asks to use Bash: git push").waitFor();

@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { localTime, systemClock } from "../../base/clock.ts";
-import { HoldfastError, undefinedOn } from "../../base/errors.ts";
+import { HoldfastError, hasCode, undefinedOn } from "../../base/errors.ts";
 import { randomIds } from "../../base/ids.ts";
 import { type Logger, createLogger } from "../../base/log.ts";
 import { type Environment, agentLayout, resolveHome, resolveOpenClawHome } from "../../config/layout.ts";
@@ -100,7 +100,14 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
         import("../../gateway/gateway-files.ts"),
         import("../../rpc/client.ts"),
       ]);
-      return await createHttpCaller(await requireGateway(home)).call("sessions.tool", call);
+      try {
+        return await createHttpCaller(await requireGateway(home)).call("sessions.tool", call);
+      } catch (error) {
+        const handle = hasCode(error, "gateway-not-running") ? await agent.open({ create: false }) : undefined;
+        if (handle === undefined) throw error;
+        const { callSessionToolHere } = await import("../../compose/local-session-tools.ts");
+        return await callSessionToolHere({ agent: handle, claude: side, config, logger, refusal: error }, call);
+      }
     },
     searchSources: async (want) => {
       const { searchSourcesOf } = await import("../../mcp/bridge-search.ts");

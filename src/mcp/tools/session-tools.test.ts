@@ -33,12 +33,24 @@ it("asks the gateway in the name of the linked conversation", async () => {
   });
 });
 
-it("needs a gateway, and a conversation", async () => {
+it("reads without a gateway, and needs one for everything else, and a conversation", async () => {
   await using home = await createMcpHome();
   const sessionKey = await home.chat("hello");
   const linked = await home.connect({ sessionKey });
-  expect(await linked.callTool({ name: "sessions_spawn", arguments: { task: "Fix it" } })).toMatchObject({
-    isError: true,
+  const call = async (name: string, input: Record<string, unknown> = {}) =>
+    await linked.callTool({ name, arguments: input });
+  expect((await call("sessions_list")).structuredContent).toMatchObject({ sessions: [{ key: sessionKey }], total: 1 });
+  expect(JSON.stringify(await call("sessions_history"))).toContain("hello");
+  expect((await call("session_status")).structuredContent).toMatchObject({ key: sessionKey, waiting: 0 });
+  expect(JSON.stringify(await call("project_status"))).toContain("project-status");
+  for (const session of ["agent:main:main", "agent:other:main"]) {
+    expect(JSON.stringify(await call("sessions_history", { session }))).toContain("This conversation has no session");
+  }
+  const starting = { sessions_spawn: { task: "Fix it" }, sessions_send: { session: sessionKey, message: "hi" } };
+  for (const [name, input] of Object.entries(starting)) {
+    expect(await call(name, input)).toMatchObject({ isError: true });
+  }
+  expect(await call("sessions_spawn", { task: "Fix it" })).toMatchObject({
     content: [{ text: expect.stringContaining("Start one with `holdfast gateway`") as string }],
   });
   const alone = await home.connect();

@@ -1,6 +1,7 @@
 /** /cc gives work to Claude Code from a chat, follows it, and answers its questions. `src/tasks/` does the work. */
+import { basename } from "node:path";
 import type { StartedTask, Task, TaskDesk, Verdict } from "../../tasks/task.ts";
-import { durationText, taskTitle } from "../../tasks/task-messages.ts";
+import { costText, durationText, taskTitle } from "../../tasks/task-messages.ts";
 import { replyTarget } from "../reply/draft-replies.ts";
 import { type CommandRequest, type CommandSpec, currentEntry, shown } from "./command.ts";
 
@@ -49,6 +50,7 @@ async function continueTask(desk: TaskDesk, request: CommandRequest, rest: strin
   const text = following ?? rest;
   if (text === "") return "Say what Claude Code should do next: /cc send <text>.";
   const task = (await desk.list(place.conversation)).find((one) => one.id === id);
+  if (id !== undefined && task === undefined) return `This conversation has no task ${shown(id, 20)}.`;
   return acceptance(await desk.followUp(place.conversation, text, { ...place, task }));
 }
 
@@ -79,9 +81,10 @@ async function listSessions(desk: TaskDesk, { sessionKey }: CommandRequest): Pro
   const sessions = await desk.sessions(sessionKey, SHOWN);
   if (sessions.length === 0) return "There are no Claude Code sessions here yet. /cc run <task> starts one.";
   return sessions
-    .map(({ sessionId, isRunning, branch, title, firstMessage }) => {
+    .map(({ sessionId, isRunning, branch, title, firstMessage, repoPath }) => {
       const name = shown(title ?? firstMessage, 60);
-      return `${isRunning ? "● " : ""}${sessionId.slice(0, 8)} ${name}${branch === "" ? "" : ` (${shown(branch, 40)})`}`;
+      const place = [basename(repoPath), branch].filter((part) => part !== "").map((part) => shown(part, 40));
+      return `${isRunning ? "● " : ""}${sessionId.slice(0, 8)} ${name} (${place.join(", ")})`;
     })
     .join("\n");
 }
@@ -101,12 +104,12 @@ function describeState({ state, line }: Task, now: number): string {
     return `asks to use ${state.question.tool} (${state.question.detail}); /cc allow ${state.question.code}`;
   }
   if (state.state !== "ended") return line ?? `${state.state} for ${durationText(now - (state.startedAt ?? now))}`;
-  const cost = state.costUsd === undefined ? "" : `, $${state.costUsd.toFixed(2)}`;
-  return `${state.outcome ?? "ended"}${cost}`;
+  const cost = costText(state.costUsd ?? 0);
+  return [state.outcome ?? "ended", ...(cost === undefined ? [] : [cost])].join(", ");
 }
 
 async function showCosts(desk: TaskDesk, { sessionKey }: CommandRequest): Promise<string> {
   const costs = (await desk.list(sessionKey)).map(({ state }) => state.costUsd ?? 0);
   const total = costs.reduce((sum, cost) => sum + cost, 0);
-  return `${costs.length === 1 ? "1 task" : `${costs.length} tasks`} of this conversation: $${total.toFixed(2)}.`;
+  return `${costs.length === 1 ? "1 task" : `${costs.length} tasks`} of this conversation: ${costText(total) ?? "$0.00"}.`;
 }

@@ -12,7 +12,7 @@ export function keepState(store: Store): void {
   store.dispatch({
     type: "kept.restored",
     pending: readList<PendingMessage>("pending", ["id", "key", "text"]),
-    notes: readList<Note>("notes", ["key", "sessionId", "text"]),
+    notes: readList<Note>("notes", ["key", "text"]),
     seen: readSeen(),
     seenSince,
   });

@@ -89,7 +89,8 @@ function noteOf({ view, pending }: PageState, event: EventOf<"turn.ended">): Not
   const sessionId = event.sessionId ?? (view?.key === key && view.isCurrent ? view.sessionId : undefined);
   const kind = outcome === "command" ? "answer" : outcome === "failed" ? "failed" : "stopped";
   const isNoted = outcome === "command" || outcome === "failed" || outcome === "aborted";
-  if (!isNoted || sessionId === undefined) return undefined;
+  const isNew = view?.key === key && view.sessionId === undefined;
+  if (!isNoted || (sessionId === undefined && !isNew)) return undefined;
   const text = kind === "answer" ? event.text : (event.error?.message ?? event.text ?? "The turn was stopped.");
   const question = pending.find((message) => message.key === key && message.itemId === itemId)?.text;
   const after = view?.key === key && view.sessionId === sessionId ? view.messages.at(-1)?.entryId : undefined;

@@ -2,7 +2,7 @@
  * The visible transcript. Entries never change, so a new read of the end adds new entries and keeps the rest; if
  * the two do not overlap, the new page replaces the old.
  */
-import type { HistoryMessage, LiveTurn, PageState, View, Action } from "./state.ts";
+import type { HistoryMessage, LiveTurn, Note, PageState, View, Action } from "./state.ts";
 import { turnName } from "./turn-number.ts";
 
 export function historyRead(state: PageState, read: Extract<Action, { type: "history.read" }>): PageState {
@@ -13,11 +13,19 @@ export function historyRead(state: PageState, read: Extract<Action, { type: "his
   return {
     ...state,
     view: joinEnd(state.view, page),
+    notes: adoptNotes(state.notes, page),
     live: settleLive(state, read, isSettled),
     pending: state.pending.filter(
       (message) => message.key !== key || message.hasEnded !== true || !isSettled(message.itemId),
     ),
   };
+}
+
+/** Notes of a conversation that had no window yet belong to its first one. */
+function adoptNotes(notes: PageState["notes"], { sessionKey, sessionId }: HistoryPage): PageState["notes"] {
+  const isOpen = ({ key, sessionId: known }: Note): boolean => key === sessionKey && known === undefined;
+  if (sessionId === undefined || !notes.some(isOpen)) return notes;
+  return notes.map((note) => (isOpen(note) ? { ...note, sessionId } : note));
 }
 
 export function olderRead(state: PageState, read: Extract<Action, { type: "history.older-read" }>): PageState {
@@ -40,7 +48,9 @@ function isShown({ place }: PageState, { key, windowId }: PageState["place"]): b
   return key !== undefined && key === place.key && windowId === place.windowId;
 }
 
-function joinEnd(view: View | undefined, page: Extract<Action, { type: "history.read" }>["page"]): View {
+type HistoryPage = Extract<Action, { type: "history.read" }>["page"];
+
+function joinEnd(view: View | undefined, page: HistoryPage): View {
   const { sessionKey: key, sessionId, isCurrent, messages, before } = page;
   const place = { key, isCurrent, sessionId };
   const alone: View = {

@@ -108,6 +108,21 @@ describe("a turn", () => {
     expect(shownNotes(failed.notes, [answered(7, "error")])).toEqual([]);
   });
 
+  it("of a new conversation keeps the answer of a command, also when the first window begins", () => {
+    const answer = {
+      type: "turn.ended",
+      ...NAME,
+      itemId: 7,
+      outcome: "command",
+      text: "Accepted.",
+      durationMs: 1,
+    } as const;
+    const started = play(read([], { sessionId: undefined }), event(answer));
+    expect(started.notes).toMatchObject([{ key: KEY, text: "Accepted.", sessionId: undefined }]);
+    const after = play(read([], { sessionId: undefined }), event(answer), read([said(7)]));
+    expect(after.notes).toMatchObject([{ text: "Accepted.", sessionId: after.view?.sessionId ?? "" }]);
+  });
+
   it("of another session leaves nothing behind", () => {
     const other = { agentId: "main", sessionKey: "agent:main:other", itemId: 3 };
     const state = play(

@@ -117,7 +117,8 @@ export interface PendingMessage {
 
 export interface Note {
   key: string;
-  sessionId: string;
+  /** Undefined until the conversation has a window. */
+  sessionId?: string | undefined;
   itemId: number;
   /** The entry before it. Default: the start of the window. */
   after?: string | undefined;
