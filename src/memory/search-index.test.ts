@@ -216,3 +216,11 @@ it("finds a path by a location that was copied elsewhere, whatever its line", as
   expect(sessions("/Users/ada/code/src/jobs/queue.ts:99:7 heron")).toEqual(["s1"]);
   expect(sessions("src/jobs/queue.ts:99 heron")).toEqual(["s1"]);
 });
+
+it("marks a phrase, and elsewhere its words except common ones", async () => {
+  await using home = await createSearchHome();
+  await home.transcript("main", "s1", ["the keeper feeds the heron before the otter; herons eat first"]);
+  const index = await home.refreshed();
+  const { hits } = index.search({ text: '"feeds the heron"', agentId: "main" });
+  expect(hits[0]?.snippet).toBe("the keeper **feeds the heron** before the otter; **herons** eat first");
+});
