@@ -224,3 +224,11 @@ it("marks a phrase, and elsewhere its words except common ones", async () => {
   const { hits } = index.search({ text: '"feeds the heron"', agentId: "main" });
   expect(hits[0]?.snippet).toBe("the keeper **feeds the heron** before the otter; **herons** eat first");
 });
+
+it("does not take an unknown word for a typo of a common one", async () => {
+  await using home = await createSearchHome();
+  await home.transcript("main", "s1", ["all herons wait over there"]);
+  const index = await home.refreshed();
+  const sessions = (text: string) => index.search({ text, agentId: "main" }).hits.map(({ sessionId }) => sessionId);
+  expect([sessions("tall"), sessions("rover"), sessions("hreons")]).toEqual([[], [], ["s1"]]);
+});
