@@ -52,7 +52,7 @@ const GROUP_FILES = 64;
 /** A thread has this many groups, so that it never waits for the next one. */
 const GROUPS_AHEAD = 2;
 /** Texts are short-lived; a larger young generation only takes more memory. */
-const LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
+const LIMITS = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 };
 
 export interface ThreadMessage {
   readings: Reading[];
