@@ -145,7 +145,15 @@ function addReplacements(
     }
     if (weights.size > before) instead.push(...phrases.flat());
   };
+  /** The longest end of a path that is found. */
+  const addPathEnd = (path: readonly string[]): void => {
+    const before = weights.size;
+    for (let from = 0; from < path.length - 1 && weights.size === before; from += 1) {
+      add([path.slice(from)], SHARES.pathEnd);
+    }
+  };
   const [word] = words;
+  if (LINE_NUMBER.test(term.text)) addPathEnd(wordsOf(term.text.replace(LINE_NUMBER, "")));
   if (words.length === 1 && word !== undefined) {
     const wasFound = weights.size > 0;
     if (!wasFound) add(splitWord(database, word), SHARES.split);
@@ -159,9 +167,7 @@ function addReplacements(
         SHARES.similar,
       );
   } else if (words.length > 1 && weights.size === 0) {
-    for (let from = 1; from < words.length - 1 && weights.size === 0; from += 1) {
-      add([words.slice(from)], SHARES.pathEnd);
-    }
+    addPathEnd(words.slice(1));
     if (weights.size === 0) add(corrected(database, words), SHARES.similar);
     if (weights.size === 0) {
       for (const [id, weight] of lookup(words.map((each) => phrase([each])).join(" AND "), SHARES.together)) {
@@ -171,6 +177,9 @@ function addReplacements(
   }
   return instead;
 }
+
+/** `src/queue.ts:99:7`. The line is another one in each session. */
+const LINE_NUMBER = /(?<=\.\w{1,8}):\d+(?::\d+)?$/;
 
 const MAX_CORRECTIONS = 16;
 

@@ -45,14 +45,14 @@ export async function* readJob(job: NumberedJob, words: WordReader): AsyncGenera
 }
 
 /** Messages that a thread may send before the first one is written. */
-export const AHEAD = 3;
+export const AHEAD = 2;
 const MAX_THREADS = 4;
 const GROUP_BYTES = 4 * 1024 * 1024;
 const GROUP_FILES = 64;
 /** A thread has this many groups, so that it never waits for the next one. */
 const GROUPS_AHEAD = 2;
 /** Texts are short-lived; a larger young generation only takes more memory. */
-const LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
+const LIMITS = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 };
 
 export interface ThreadMessage {
   readings: Reading[];

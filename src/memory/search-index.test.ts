@@ -205,3 +205,30 @@ describe("matching", () => {
     expect(hit?.snippet).toBe("bold \\u001b]0;owned\\u0007 **otter** \\u202egnp");
   });
 });
+
+it("finds a path by a location that was copied elsewhere, whatever its line", async () => {
+  await using home = await createSearchHome();
+  await home.transcript("main", "s1", ["it throws\n    at drain (src/jobs/queue.ts:20:7), and the heron waits"]);
+  await home.transcript("main", "s2", ["it throws\n    at drain (src/jobs/queue.ts:99:7), and the otter waits"]);
+  const index = await home.refreshed();
+  const sessions = (text: string) => index.search({ text, agentId: "main" }).hits.map(({ sessionId }) => sessionId);
+  expect(sessions("/Users/ada/code/src/jobs/queue.ts:31")).toHaveLength(2);
+  expect(sessions("/Users/ada/code/src/jobs/queue.ts:99:7 heron")).toEqual(["s1"]);
+  expect(sessions("src/jobs/queue.ts:99 heron")).toEqual(["s1"]);
+});
+
+it("marks a phrase, and elsewhere its words except common ones", async () => {
+  await using home = await createSearchHome();
+  await home.transcript("main", "s1", ["the keeper feeds the heron before the otter; herons eat first"]);
+  const index = await home.refreshed();
+  const { hits } = index.search({ text: '"feeds the heron"', agentId: "main" });
+  expect(hits[0]?.snippet).toBe("the keeper **feeds the heron** before the otter; **herons** eat first");
+});
+
+it("does not take an unknown word for a typo of a common one", async () => {
+  await using home = await createSearchHome();
+  await home.transcript("main", "s1", ["all herons wait over there"]);
+  const index = await home.refreshed();
+  const sessions = (text: string) => index.search({ text, agentId: "main" }).hits.map(({ sessionId }) => sessionId);
+  expect([sessions("tall"), sessions("rover"), sessions("hreons")]).toEqual([[], [], ["s1"]]);
+});

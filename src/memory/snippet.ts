@@ -3,7 +3,7 @@
  * visible: the text may be written to deceive its reader.
  */
 import { printable, printableLine } from "../base/text.ts";
-import { type QueryTerm, identifierParts } from "./query.ts";
+import { type QueryTerm, identifierParts, isCommonWord } from "./query.ts";
 
 export interface SnippetOptions {
   /** In characters. */
@@ -66,7 +66,10 @@ function termForms(terms: readonly Pick<QueryTerm, "text">[]): { text: string; i
   const stems = new Set<string>();
   for (const { text } of terms) {
     whole.add(fold(text.normalize("NFC")));
-    for (const word of text.match(/[\p{L}\p{N}]+/gu) ?? []) {
+    const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
+    // The "the" of a phrase is everywhere.
+    const telling = words.filter((word) => !isCommonWord(word.toLowerCase()));
+    for (const word of telling.length === 0 ? words : telling) {
       for (const part of [word, ...identifierParts(word)]) stems.add(stem(fold(part)));
     }
   }

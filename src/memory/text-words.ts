@@ -20,6 +20,7 @@ export interface WordReader {
 const MIN_WORD = 3;
 const MAX_WORD = 64;
 const MAX_KNOWN = 200_000;
+const CUT_LENGTH = 13;
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[A-Za-z0-9]+/g;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -38,7 +39,9 @@ export function createWordReader(): WordReader {
     listed.add(folded);
     fresh.push(folded);
   };
-  const learn = (word: string): string => {
+  const learn = (found: string): string => {
+    // V8 keeps the whole text alive for a long word that was cut out of it.
+    const word = found.length < CUT_LENGTH ? found : Buffer.from(found).toString();
     const parts = identifierParts(word);
     list(word);
     if (parts.length > 1) for (const part of parts) list(part);

@@ -3,6 +3,7 @@
  * written together. Words stay when their text is removed; a search that tries them finds nothing.
  */
 import type { IndexDatabase } from "./index-database.ts";
+import { isCommonWord } from "./query.ts";
 import { foldWord } from "./text-words.ts";
 
 /** The caller opens the transaction. */
@@ -43,7 +44,8 @@ const MAX_SIMILAR = 6;
 export function similarWords(database: IndexDatabase, word: string): string[] {
   const folded = foldWord(word);
   if (folded.length < MIN_TYPO || folded.length > MAX_WORD) return [];
-  const near = existing(database, oneEditAway(folded));
+  // Nobody means "all" who types "tall".
+  const near = existing(database, oneEditAway(folded)).filter((candidate) => !isCommonWord(candidate));
   if (near.length > 0 || folded.length < LONG_WORD) return near.slice(0, MAX_SIMILAR);
   // Two edits leave one of three pieces intact.
   const size = Math.floor(folded.length / 3);

@@ -59,7 +59,8 @@ describe("holdfast cc select", () => {
     });
     const { stdout } = await home.cc("select", "add a test for the webhook handler");
     expect(stdout).toMatch(/\d+ % sure, judged offline; else start fresh \(\d+ %\)\./);
-    expect(stdout).toMatch(/^Resume .*score 0\.\d+/);
+    const [, score] = /^Resume .*score (0\.\d\d)/.exec(stdout) ?? [];
+    expect(stdout).toMatch(new RegExp(`^dddddddd +${score} `, "m"));
     expect(stdout).toMatch(/ID +SCORE +BRANCH +RECENT +TASK +HEALTH +ROOM +VERDICT +SESSION/);
     expect(stdout).toMatch(/dddddddd +0\.\d\d +0\.25 .* chosen +Fix the webhook/);
     expect(stdout).toMatch(/dddddddd {2}relevance [01]\.\d\d: /);

@@ -2,9 +2,9 @@
  * The table of rules. The first group of an expression is kept, the rest of the match is the secret, with or without
  * quotes; a judge may say that it is none. Every repetition has a limit, so the time is linear.
  */
-import { lazily } from "../text.ts";
 import * as cue from "./judge.ts";
 import { PASSWORD, SECRET, TABLE, anyOf, oneOf } from "./judge.ts";
+import { type Find, finder } from "./needed-texts.ts";
 
 export const REDACTED = "[redacted]";
 
@@ -12,11 +12,12 @@ export const REDACTED = "[redacted]";
 const prefixOf = ([alphabet = "", length = "", prefix = ""]: readonly string[]): string =>
   `(?:${prefix})(?=[${TABLE.alphabets[alphabet]}]{${length}})`;
 const TOKEN = anyOf(Object.values(TABLE.tokens).map((row) => prefixOf(row.split(" "))));
-/** A tool and its option; `…` stands for the options between them. */
-const TOOL = anyOf(TABLE.tools).replaceAll(" … ", String.raw`\s(?:[^\n|;]{0,200}?\s)??`);
+/** Tools and their options; `…` stands for the options between them. */
+const TOOLS = Object.values(TABLE.tools).map((row) => row.replaceAll(" … ", String.raw`\s(?:[^\n|;]{0,200}?\s)??`));
 /** Not inside a word. The `n` of a written `\n` does not count as one. */
 const START = String.raw`(?:(?<![A-Za-z0-9_+/\\-])|(?<=\\[nrt]))`;
-const VENDOR = String.raw`${START}(?=[\w.$:~/ -]{16})(${TOKEN})[\w-]{6,4096}`;
+/** Only Fly's prefix has a blank. */
+const VENDOR = String.raw`${START}(?=[\w.$:~/-]{15}|FlyV1\s)(${TOKEN})[\w-]{6,4096}`;
 
 // Values: in quotes; up to a blank or a sign that separates it from what follows; one word of a sentence.
 const DOUBLE = String.raw`\\{0,3}"(?:[^"\\\n]|\\[^"\n]){1,500}\\{0,3}"`;
@@ -27,6 +28,7 @@ const CJK = String.raw`\u3001-\u9fff\uac00-\ud7af`;
 const SEPARATOR = String.raw`[,;&|](?=[\s"'\x60|]|$|[\w .-]{1,40}[=:])`;
 const BARE = String.raw`(?:(?!${SEPARATOR})[^\s"'\x60<>()[\]{}\\${CJK}]|\\(?![nrt"'])){1,4096}`;
 const VALUE = `(?:${QUOTED}|${BARE})`;
+const OPTION = String.raw`(?!["']?\[redacted)(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`;
 const TOLD = String.raw`(?:${QUOTED}|(?:[^\s"'\x60<>()[\]{};,\\${CJK}]|\\(?![nrt])){4,128})`;
 
 /** The end of a name such as `DB_PASSWORD` or `apiKey2`. A `password_length` is a length. */
@@ -113,23 +115,22 @@ const CONTENT = String.raw`["'] ?\},?\s{0,8}\{[^{}\n]{0,60}["']content["']: ?`;
 const NEXT = String.raw`(?:\n[<>] |\n{1,2}${SPEAKER}(?:[*]{0,2}[:>][*]{0,2}[ \t]{1,2}|[ \t]{1,4}${CLOCK}\n)|${CONTENT})`;
 const ANSWER = String.raw`${ASKED}${NEXT}(?:[\w' ,]{0,30}?\b${oneOf("lead")}[,:!]? )?`;
 
-/** `find` makes its expression on the first call. */
-type Rule = readonly [name: string, find: () => RegExp, isSecret?: cue.Judge];
-type Tag = (strings: TemplateStringsArray, ...parts: string[]) => () => RegExp;
-const exact: Tag = (strings, ...parts) => lazily(() => new RegExp(String.raw(strings, ...parts), "g"));
-const loose: Tag = (strings, ...parts) => lazily(() => new RegExp(String.raw(strings, ...parts), "gi")); // any case
+type Rule = readonly [name: string, find: Find, isSecret?: cue.Judge];
+type Tag = (strings: TemplateStringsArray, ...parts: string[]) => Find;
+const exact: Tag = (strings, ...parts) => finder(String.raw(strings, ...parts), "g");
+const loose: Tag = (strings, ...parts) => finder(String.raw(strings, ...parts), "gi"); // any case
 
 const BY_SHAPE: readonly Rule[] = [
   ["cookies", loose`((?:\bcookie["'\x60]?|\s-b|\s--cookie)${HEADER})${COOKIE}(?:; ?${COOKIE}){0,30}`, cue.holdsSession],
   ["cookie jar", exact`(${JAR})[\w.-]{1,64}\t\S{6,4096}`, cue.holdsSession],
   ["vendor", exact`${VENDOR}(?:[.=]{1,2}[\w-]{1,4096}){0,5}={0,2}`, cue.isReal],
-  ["shape", exact`()${anyOf(TABLE.shapes)}`],
+  ...Object.values(TABLE.shapes).map((row): Rule => ["shape", exact`()(?:${row})`]),
   ["random run", exact`()${START}[A-Za-z0-9_+/-]{24,4096}={0,2}`, cue.isRandomRun],
   ["password in an address", exact`(:\/\/[^\s:/@"'\x60<>]{0,128}:)[^\s"'\x60<>]{3,256}(?=@)`, cue.isGiven],
   ["token in an address", exact`(:\/\/)[A-Za-z0-9_.~-]{20,256}(?=@)`, cue.isOpaque],
   ["bearer", loose`(\b(?:bearer|basic)\s)[A-Za-z0-9._~+/=-]{16,4096}`, cue.isOpaque],
   ["header", loose`(\bauthorization${CLOSE}${HEADER}(?:\w{2,20} )?)(?!AWS4-)[^\s"'\x60,;<>]{8,4096}`, cue.isOpaque],
-  ["option of a tool", exact`(\b${TOOL})(?!["']?\[redacted)(?:${QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`, cue.isGiven],
+  ...TOOLS.map((row): Rule => ["option of a tool", exact`(\b(?:${row}))${OPTION}`, cue.isGiven]),
   [
     "login",
     loose`((?:\b${oneOf("login")}\b|${SIGN_IN})[^\n/:|]{0,40}?[ :]{1,2}${USER}(?: ?[/|] ?|:))${TOLD}`,
@@ -138,12 +139,10 @@ const BY_SHAPE: readonly Rule[] = [
   ["sign in as", loose`(${SIGN_IN}[^\n]{0,30}? (?:as|with|using) ${USER} (?:with|using|and) )${TOLD}`, cue.isPair],
   ["argument of a login", loose`()(?=["'])(?<=${SIGN_IN_CALL}[^\n()]{1,80}, ?)${QUOTED}`, cue.isPair],
   ["basic", loose`(\b(?:basic\s|_?auth["']?\s{0,2}[:=]\s{0,2}["']?))[A-Za-z0-9+/]{4,512}={0,2}`, cue.isBasicAuth],
-  ["pair", loose`((?:^|[\s:(])(?:${USER} \/{1,2} (?=\S*\w[!$%&*?]\w)|${MAIL}))${TOLD}`, cue.isPair],
+  ["pair", loose`((?:^|[\s:(])${USER} \/\/? (?=\S*\w[!$%&*?]\w))${TOLD}`, cue.isPair],
+  ["address and password", loose`((?:^|[\s:(])${MAIL})${TOLD}`, cue.isPair],
   ["account", loose`((?<![\w/@.-])${oneOf("account")}(?: ?[/|] ?|:)(?=\S*[\d!#$%]))${TOLD}`, cue.isAccount],
   ["user and pass", loose`(\buser(?:name)?[ :]{1,2}${USER},? (?:and )?(?:pass|pw)[ :]{1,2})${TOLD}`, cue.isNamed],
-];
-
-const BY_CODE: readonly Rule[] = [
   ["near its name", loose`(${TOKEN_BEFORE})[\w-]{20,256}(?![\w-])`, cue.isOpaqueRun],
   ["code as an answer", loose`((?:${CODE}|\d[ -]digit code)${ANSWER})${DIGITS}`, cue.isRequested],
   ["set-up key", loose`(\b${oneOf("setup")}\b[^\n]{0,40}?[: ]["'\x60]?)${BASE32}\b`, cue.isBase32],
@@ -185,22 +184,23 @@ function isKey(_: string, { before, after }: cue.Cue): boolean {
   return KEY_LABEL.test(line) || (REMARK.test(after) && !cue.isPublic(before) && !/\bgit /.test(line));
 }
 
-const HAS_CODE = /\d[\d-]|[a-z0-9]{16}|(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|recover|backup/i;
-const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
+const findLabel = loose`${PASSWORD}|${SECRET}|${oneOf("other")}`;
 
 /** A field that holds nothing but a secret. */
 export const SECRET_FIELD = new RegExp(`^(?:${oneOf("field")}|.*(?:${PASSWORD}|${SECRET})s?)$`, "i");
 
 /** Most texts need only some of the rules. Compiling all of them takes as long as a short command. */
 export function applyRules(text: string): string {
-  const rules = [...BY_SHAPE, ...(HAS_CODE.test(text) ? BY_CODE : []), ...(HAS_LABEL.test(text) ? BY_LABEL : [])];
-  return rules.reduce((result, [, find, isSecret]) => applyRule(result, find(), isSecret), text);
+  const label = findLabel(text);
+  const rules = label === undefined || text.search(label) === -1 ? BY_SHAPE : [...BY_SHAPE, ...BY_LABEL];
+  return rules.reduce((result, [, find, isSecret]) => applyRule(result, find(result), isSecret), text);
 }
 
 const IN_QUOTES = /^(\\{0,3}["'`])(.*?)(\\{0,3}["'`])$/s;
 const STOPS = ".,;:?)]}*";
 
-function applyRule(text: string, find: RegExp, isSecret: cue.Judge | undefined): string {
+function applyRule(text: string, find: RegExp | undefined, isSecret: cue.Judge | undefined): string {
+  if (find === undefined) return text;
   let result = "";
   let done = 0;
   find.lastIndex = 0;

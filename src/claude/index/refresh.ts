@@ -119,19 +119,23 @@ interface GroupMember {
   first_message: string | null;
   grouped: number;
   size: number;
+  /** 1: nothing but its usage was read. */
+  usage_only: number;
 }
 
-function memberFile(claudeHome: string, { folder, name, session, agent, size }: GroupMember): ChangedFile {
+function memberFile(claudeHome: string, member: GroupMember): ChangedFile {
+  const { folder, name, session, agent, size } = member;
   const path = join(projectsFolder(claudeHome), folder, name);
   const file = { folder, name, path, sessionId: session, agentId: agent ?? undefined };
-  return { file, bytes: size, withMessages: true, usageOnly: false };
+  return { file, bytes: size, withMessages: true, usageOnly: member.usage_only === 1 };
 }
 
 /** Every group, its members oldest first. */
 function findForkGroups(database: DatabaseSync): GroupMember[][] {
   const members = database
     .prepare(
-      `SELECT id, session, folder, name, agent, root, first_message, grouped, size FROM files
+      `SELECT id, session, folder, name, agent, root, first_message, grouped, size, fingerprint IS NULL AS usage_only
+       FROM files
        WHERE root IN (SELECT root FROM files WHERE root IS NOT NULL GROUP BY root HAVING count(*) > 1)
          OR first_message IN
            (SELECT first_message FROM files WHERE first_message IS NOT NULL GROUP BY first_message HAVING count(*) > 1)

@@ -93,6 +93,16 @@ it("reads a file once for its usage and once for everything else", async () => {
   expect(bySession(lean)).toEqual(bySession(whole));
 });
 
+it("reads only the usage of a fork in another folder again, which is settled after all files are read", async () => {
+  await using home = await openWorld();
+  const fork = home.folder.join("claude", "projects", "-other", `${id(4)}.jsonl`);
+  await mkdir(dirname(fork), { recursive: true });
+  await writeFile(fork, prompt("three", 60) + answer("m4", 1000, 61) + answer("m8", 3, 80));
+  const index = home.openIndex();
+  expect(await index.refresh({ usageOnly: true })).toMatchObject({ files: 5, filesRead: 7 });
+  expect([index.count(), ...bySession(index)]).toEqual([0, [id(3), 11_000], [id(2), 100], [id(1), 16], [id(4), 3]]);
+});
+
 it("reads a changed file in full, so that later only added bytes cost", async () => {
   await using home = await openWorld();
   const index = home.openIndex();

@@ -14,13 +14,14 @@ import { gatherEvidence } from "./evidence.ts";
 import { scoreOffline } from "./offline/score-offline.ts";
 import { assessTaskRelevance } from "./relevance.ts";
 import { likelihoods, scoreSession } from "./score.ts";
-import type {
-  Evidence,
-  SelectOptions,
-  SelectionProject,
-  SessionScore,
-  SessionSelection,
-  TaskRelevance,
+import {
+  type Evidence,
+  type SelectOptions,
+  type SelectionProject,
+  type SessionScore,
+  type SessionSelection,
+  type TaskRelevance,
+  shownPoints,
 } from "./selection.ts";
 import { isInside } from "../../base/files.ts";
 import { printableLine } from "../../base/text.ts";
@@ -275,11 +276,6 @@ function runnerUpNote([best, second]: readonly SessionScore[], candidates: reado
   const areBothEligible = best.recommendation === "resume" && second.recommendation === "resume";
   if (!areBothEligible || best.score - second.score > CLOSE) return "";
   return ` Nearly as good: ${nameOf(session)}, score ${shownPoints(second.score)}.`;
-}
-
-/** Rounded down: 0.599 must not be shown as 0.60. */
-function shownPoints(score: number): string {
-  return (Math.floor(score * 100 + 1e-6) / 100).toFixed(2);
 }
 
 async function selectByLabel(

@@ -159,3 +159,8 @@ export type RelevanceScorer = (
   sessions: readonly DiscoveredSession[],
   context: RelevanceContext,
 ) => TaskRelevance[];
+
+/** Rounded down: 0.599 must not be shown as 0.60. */
+export function shownPoints(score: number): string {
+  return (Math.floor(score * 100 + 1e-6) / 100).toFixed(2);
+}

@@ -18,6 +18,7 @@ import {
   shortPath,
   surenessText,
 } from "./claude-side.ts";
+import { shownPoints } from "../../../claude/selection/selection.ts";
 import { printableLine } from "../../../base/text.ts";
 import type { ClaudeSide } from "../../../compose/claude.ts";
 
@@ -109,7 +110,7 @@ function printDecision({ at, task, selection, suggested }: KeptDecision): void {
   for (const { sessionId, score, relevance, reason } of selection.candidates) {
     printFact(
       "",
-      `${shortId(sessionId)}  score ${score.toFixed(2)}, relevance ${relevance.toFixed(2)}: ${printableLine(reason, 200)}`,
+      `${shortId(sessionId)}  score ${shownPoints(score)}, relevance ${relevance.toFixed(2)}: ${printableLine(reason, 200)}`,
     );
   }
   if (suggested !== undefined) printFact("", `Suggested: ${printableLine(suggested.reason, 400)}`);

@@ -6,7 +6,7 @@ import { shortId } from "../../../base/ids.ts";
 import { createLogger } from "../../../base/log.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { CaseDecision, Evaluation, MethodResult } from "../../../claude/selection/evaluate.ts";
-import type { SessionSelection } from "../../../claude/selection/selection.ts";
+import { type SessionSelection, shownPoints } from "../../../claude/selection/selection.ts";
 import {
   flexible,
   plural,
@@ -59,7 +59,8 @@ async function printChoice(
   printStyled("");
   for (const row of shown) printReasons(row);
   if (rows.length > shown.length) talk(`${rows.length - shown.length} more; --limit ${rows.length} shows all.`);
-  if (selection.relevanceFailure !== undefined) talk(`No answer from a model: ${selection.relevanceFailure}.`);
+  const failure = selection.relevanceFailure?.replace(/\.$/, "");
+  if (failure !== undefined) talk(`No answer from a model: ${failure}.`);
 }
 
 function printFactors(rows: readonly SelectionRow[]): void {
@@ -68,7 +69,7 @@ function printFactors(rows: readonly SelectionRow[]): void {
     rows.map(({ sessionId, score, factors, verdict, candidate, ceiling }) => [
       shortId(sessionId),
       // The score of a session that is not eligible would mislead.
-      ceiling === undefined ? score.toFixed(2) : "-",
+      ceiling === undefined ? shownPoints(score) : "-",
       factors.branchMatch.toFixed(2),
       factors.recency.toFixed(2),
       factors.taskRelevance.toFixed(2),
@@ -209,7 +210,7 @@ function printWrong({ decisions }: MethodResult): void {
     print(`${decision.id}  ${decision.kind}  ${decision.verdict}: ${decision.task}`);
     print(`  expected ${choiceText(decision.expected)}, decided ${choiceText(decision)}: ${decision.reason}`);
     for (const one of decision.relevance) {
-      const figures = `relevance ${one.relevance.toFixed(2)}, score ${one.score.toFixed(2)}`;
+      const figures = `relevance ${one.relevance.toFixed(2)}, score ${shownPoints(one.score)}`;
       print(`    ${shortId(one.sessionId)}  ${figures}: ${one.reasoning}`);
     }
   }
