@@ -5,6 +5,7 @@
  *
  * The argument is the home folder. Answers each `TurnLoad` with a `TurnFigures`.
  */
+import { basename } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { createLogger } from "../src/base/log.ts";
@@ -42,6 +43,8 @@ const { openGateway } = (await import(BUILT.href)) as { openGateway: typeof Open
 
 const [home = ""] = process.argv.slice(2);
 const { config } = await loadConfig({ env: process.env, cwd: home, home });
+/** Several gateways may share a store; each has people of its own. */
+const ACCOUNT = basename(home);
 const people = createPeople();
 const gateway = await openGateway({
   home,
@@ -124,7 +127,7 @@ function createPeople(): People {
     connected,
     channel: {
       name: "bench",
-      accountId: "default",
+      accountId: ACCOUNT,
       capabilities: { media: false, replies: false, threads: false, deduplicates: false },
       start: async (given) => {
         host = given;
@@ -143,7 +146,7 @@ function createPeople(): People {
       const { promise, resolve } = Promise.withResolvers<number>();
       const startedAt = performance.now();
       waiting.set(text, () => resolve(performance.now() - startedAt));
-      await host?.admit(messageOf(`${session}`, text));
+      await host?.admit(messageOf(`${ACCOUNT}-${session}`, text));
       const ms = await promise;
       waiting.delete(text);
       return ms;
@@ -153,7 +156,7 @@ function createPeople(): People {
 
 function messageOf(chatId: string, text: string): Parameters<ChannelHost["admit"]>[0] {
   return {
-    address: { channel: "bench", accountId: "default", chatId, messageId: text },
+    address: { channel: "bench", accountId: ACCOUNT, chatId, messageId: text },
     receivedAt: Date.now(),
     ctx: {
       RawBody: text,
@@ -162,7 +165,7 @@ function messageOf(chatId: string, text: string): Parameters<ChannelHost["admit"
       To: `bench:${chatId}`,
       SenderId: chatId,
       SenderName: `Person ${chatId}`,
-      AccountId: "default",
+      AccountId: ACCOUNT,
       Provider: "bench",
       Surface: "bench",
       OriginatingChannel: "bench",
