@@ -37,6 +37,7 @@ const OVERVIEW: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Set up": {
     config: "show and change settings",
     "import openclaw": "take over sessions and settings of OpenClaw",
+    migrate: "copy this home to PostgreSQL, for several machines, or back",
     "doctor, selftest": "find and repair damage; test crash safety on this machine",
     "completion <shell>": "completion for bash, zsh or fish",
     version: "print the version",
@@ -57,6 +58,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   history: ["holdfast history", "holdfast history garden --limit 10", "holdfast history --follow"],
   hooks: ["holdfast hooks list", "holdfast hooks install claude-code"],
   import: ["holdfast import openclaw --dry-run", "holdfast import openclaw ~/.openclaw"],
+  migrate: ["holdfast migrate sqlite-to-postgres --url postgres://db.example/holdfast --dry-run"],
   search: ["holdfast search retry queue", 'holdfast search "rate limit" -redis --in claude --since 7d'],
   sessions: ["holdfast sessions", "holdfast sessions show garden", "holdfast sessions export garden --format md"],
 };
