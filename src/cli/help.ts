@@ -58,7 +58,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   history: ["holdfast history", "holdfast history garden --limit 10", "holdfast history --follow"],
   hooks: ["holdfast hooks list", "holdfast hooks install claude-code"],
   import: ["holdfast import openclaw --dry-run", "holdfast import openclaw ~/.openclaw"],
-  migrate: ["holdfast migrate sqlite-to-postgres --url postgres://db.example/holdfast --dry-run"],
+  migrate: ["holdfast migrate sqlite-to-postgres --dry-run"],
   search: ["holdfast search retry queue", 'holdfast search "rate limit" -redis --in claude --since 7d'],
   sessions: ["holdfast sessions", "holdfast sessions show garden", "holdfast sessions export garden --format md"],
 };
