@@ -13,6 +13,11 @@ export function resolveHome(env: Environment = process.env): string {
   return configured === undefined || configured === "" ? join(homedir(), ".holdfast") : resolve(configured);
 }
 
+/** Replaces `~` at the beginning, as a shell does. */
+export function expandHome(path: string, userHome: string): string {
+  return path === "~" || path.startsWith("~/") ? join(userHome, path.slice(1)) : path;
+}
+
 export function configFile(home: string): string {
   return join(home, "config.json");
 }

@@ -42,6 +42,23 @@ describe("loadConfig", () => {
     expect(origins.has("session.scope")).toBe(false);
   });
 
+  it("replaces ~ in paths, and only there", async () => {
+    await using folder = await temporaryFolder();
+    const user = `{ agents: { main: { name: "~/x", workspace: "~/agent", claudeCode: { repos: ["~/work/*", "/abs"] } } },
+      channels: { telegram: { default: { tokenFile: "~/bot.token" } } }, store: { passwordFile: "~" },
+      claudeCode: { command: "~/bin/claude", repos: ["~user/a"] } }`;
+    await write(folder.join("home", "config.json"), user);
+    const { config } = await load(folder, { env: { HOME: "/users/ada" } });
+    expect(config.agents["main"]).toMatchObject({
+      name: "~/x",
+      workspace: "/users/ada/agent",
+      claudeCode: { repos: ["/users/ada/work/*", "/abs"] },
+    });
+    expect(config.channels.telegram["default"]?.tokenFile).toBe("/users/ada/bot.token");
+    expect(config.store.passwordFile).toBe("/users/ada");
+    expect(config.claudeCode).toMatchObject({ command: "/users/ada/bin/claude", repos: ["~user/a"] });
+  });
+
   it("does not let one configuration change the defaults of another", async () => {
     await using folder = await temporaryFolder();
     const { config } = await load(folder);

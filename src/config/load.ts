@@ -14,7 +14,7 @@ import { normalizeAgentId } from "../keys/names.ts";
 import type { ClaudeCodeConfig } from "./claude-code.ts";
 import { readConfigText, readCachedLayer, writeCachedLayer, type ConfigProblem, invalidConfig } from "./config-file.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "./config.ts";
-import { type Environment, configFile, PROJECT_FILE_NAME } from "./layout.ts";
+import { type Environment, configFile, expandHome, PROJECT_FILE_NAME } from "./layout.ts";
 import type { FileKind, ConfigLayer } from "./schema.ts";
 import { closestMatch } from "../base/text.ts";
 
@@ -30,14 +30,15 @@ export interface LoadConfigOptions {
  */
 export async function loadConfig({ env, cwd, home }: LoadConfigOptions) {
   const problems: ConfigProblem[] = [];
-  const projectFile = findProjectFile(cwd, env["HOME"] ?? homedir());
+  const userHome = env["HOME"] ?? homedir();
+  const projectFile = findProjectFile(cwd, userHome);
   const found = [
     await readLayer({ kind: "user", path: configFile(home) }, home, problems),
     projectFile === undefined ? undefined : await readLayer({ kind: "project", path: projectFile }, home, problems),
     ...Object.entries(VARIABLES).map(([name, read]) => readVariable(name, read, env, problems)),
   ].filter((source) => source !== undefined);
   if (problems.length > 0) throw invalidConfig(problems);
-  return { ...mergeLayers(found), sources: found.map(({ kind, path }) => ({ kind, path })) };
+  return { ...mergeLayers(found, userHome), sources: found.map(({ kind, path }) => ({ kind, path })) };
 }
 
 interface FoundLayer {
@@ -125,14 +126,28 @@ function oneOf<T extends string>(allowed: readonly T[], layerOf: (choice: T) => 
 }
 
 /** Later layers win. Objects are merged key by key; lists and plain values are replaced. */
-function mergeLayers(layers: readonly FoundLayer[]) {
+function mergeLayers(layers: readonly FoundLayer[], userHome: string) {
   const origins = new Map<string, string>();
   let config: JsonRecord = mergeObjects({}, { ...DEFAULT_CONFIG }, () => undefined, []);
   for (const { path: source, layer } of layers) {
     config = mergeObjects(config, layer, (path) => origins.set(path.join("."), source), []);
   }
   // Complete, because the defaults are and merging removes no key.
-  return { config: config as unknown as HoldfastConfig, origins };
+  return { config: expandPaths(config, userHome) as unknown as HoldfastConfig, origins };
+}
+
+const PATH_SETTINGS: ReadonlySet<string> = new Set(["workspace", "tokenFile", "passwordFile", "repos", "command"]);
+
+/** Replaces `~` in all settings that are paths. */
+function expandPaths(config: JsonRecord, userHome: string): JsonRecord {
+  const expand = (value: unknown): unknown => (typeof value === "string" ? expandHome(value, userHome) : value);
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => {
+      if (isRecord(value)) return [key, expandPaths(value, userHome)];
+      if (!PATH_SETTINGS.has(key)) return [key, value];
+      return [key, Array.isArray(value) ? value.map(expand) : expand(value)];
+    }),
+  );
 }
 
 /** The Claude Code settings of an agent: the general ones with its overrides. */

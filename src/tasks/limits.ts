@@ -1,12 +1,13 @@
 /** Which repos a conversation may name, and how much its tasks may cost. */
 import { glob, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, isAbsolute, join } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import { localTime } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { isInside } from "../base/files.ts";
 import { printableLine } from "../base/text.ts";
 import type { ClaudeCodeConfig } from "../config/claude-code.ts";
+import { expandHome } from "../config/layout.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { Task } from "./task.ts";
 
@@ -20,7 +21,9 @@ export async function allowedRepo(
   if (wanted === undefined || wanted.trim() === "") return workspace;
   const named = wanted.trim();
   const path =
-    isAbsolute(named) || named.startsWith("~") ? await realpath(withHome(named)).catch(() => undefined) : undefined;
+    isAbsolute(named) || named.startsWith("~")
+      ? await realpath(expandHome(named, homedir())).catch(() => undefined)
+      : undefined;
   const found =
     path === undefined
       ? allowed.find((repo) => basename(repo) === named)
@@ -45,7 +48,7 @@ export async function allowedRepos(
 
 async function expand(patterns: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
-  for (const pattern of patterns.map(withHome)) {
+  for (const pattern of patterns) {
     const paths = /[*?[{]/.test(pattern) ? await Array.fromAsync(glob(pattern)) : [pattern];
     for (const path of paths) {
       const real = await realpath(path).catch(() => undefined);
@@ -53,10 +56,6 @@ async function expand(patterns: readonly string[]): Promise<string[]> {
     }
   }
   return [...found].toSorted();
-}
-
-function withHome(path: string): string {
-  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 }
 
 export interface Budgets extends Readonly<ClaudeCodeConfig["budgets"]> {
