@@ -11,6 +11,7 @@ import type { MessageEntry, TranscriptEntry } from "../transcript/entries.ts";
 import { printable } from "../base/text.ts";
 import { type TranscriptProblem, isLoss } from "../transcript/scan.ts";
 import { isFlushEntry, saidText } from "../transcript/messages.ts";
+import type { FoundSession } from "../session/agent-handle.ts";
 
 export interface ShownMessage {
   /** `you`, `agent`, `Claude`, `tool` (folded in a page), `damage`, or another part of the record. */
@@ -191,6 +192,11 @@ function textOf(entry: MessageEntry): string {
       : message.content.flatMap((block) => (block.type === "toolCall" ? [`(calls ${block.name})`] : []));
   const failure = message.stopReason === "error" ? [`(failed: ${message.errorMessage ?? "unknown reason"})`] : [];
   return [...(text === "" ? [] : [text]), ...calls, ...failure].join("\n");
+}
+
+/** Goes to stderr: stdout may be JSON. */
+export function sayIfArchived({ key, archive }: FoundSession): void {
+  if (archive !== undefined) talk(`${key} is archived; \`holdfast sessions restore ${archive}\` brings it back`);
 }
 
 /** Prints the problems of a transcript on stderr. If something is lost, the exit code is 5. */

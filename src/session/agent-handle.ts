@@ -53,13 +53,20 @@ export interface FoundSession {
   entry: SessionEntry;
   /** The earlier window that the reference named, if any. */
   window?: Window | undefined;
+  /** The id of its archive, for an archived session. */
+  archive?: string | undefined;
 }
 
 export type TranscriptPlace = Awaited<ReturnType<typeof locateTranscript>>;
 
-export async function locateTranscript(agent: AgentHandle, { entry, window }: FoundSession) {
-  if (window === undefined) return { path: await transcriptPath(agent, entry), expected: expectedTranscript(entry) };
-  return { path: await locateWindowTranscript(agent, window), expected: expectedOfWindow(window, entry) };
+export async function locateTranscript(agent: AgentHandle, { entry, window, archive }: FoundSession) {
+  const expected = window === undefined ? expectedTranscript(entry) : expectedOfWindow(window, entry);
+  if (archive !== undefined) {
+    const name = window === undefined ? transcriptName(entry) : windowTranscriptName(window);
+    return { path: await agent.store.transcripts.locate(name, "either"), expected };
+  }
+  if (window === undefined) return { path: await transcriptPath(agent, entry), expected };
+  return { path: await locateWindowTranscript(agent, window), expected };
 }
 
 /** What the current window's transcript should contain. It tells a lost transcript from one that was never written. */

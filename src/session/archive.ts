@@ -76,19 +76,22 @@ export async function archiveSession(
   return record;
 }
 
-/** Refuses the main session, which handles everything without a channel. */
 export async function deleteSession(
   agent: AgentHandle,
   key: string,
   options: ArchiveOptions = {},
 ): Promise<ArchiveRecord> {
-  const mainKey = buildAgentMainSessionKey(agent);
-  if (canonicalSessionKey(key, agent) === mainKey) {
-    throw new HoldfastError("usage", "main-session", `Cannot delete the main session (${mainKey})`, {
-      hint: "Use `holdfast sessions reset` to start it over.",
-    });
-  }
+  assertDeletable(agent, key);
   return await archiveSession(agent, key, { ...options, reason: DELETED });
+}
+
+/** Refuses the main session, which handles everything without a channel. */
+export function assertDeletable(agent: AgentHandle, key: string): void {
+  const mainKey = buildAgentMainSessionKey(agent);
+  if (canonicalSessionKey(key, agent) !== mainKey) return;
+  throw new HoldfastError("usage", "main-session", `Cannot delete the main session (${mainKey})`, {
+    hint: "Use `holdfast sessions reset` to start it over.",
+  });
 }
 
 export async function restoreSession(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
@@ -228,7 +231,11 @@ async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveReco
   }
   const record = parseManifest(name, await manifests.read(name));
   if (record !== undefined) return record;
-  throw new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${name} cannot be read`, {
+  throw archiveUnreadable(name);
+}
+
+export function archiveUnreadable(manifest: string): HoldfastError {
+  return new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${manifest} cannot be read`, {
     hint: "Its transcripts are still next to it; `holdfast doctor` lists them.",
   });
 }

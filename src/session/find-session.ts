@@ -28,8 +28,58 @@ export async function findSession(agent: AgentHandle, reference: string): Promis
   return found;
 }
 
+/** For reading: also finds archived sessions, by key, archive id, session id or unique id prefix. */
+export async function findSessionOrArchived(agent: AgentHandle, reference: string): Promise<FoundSession> {
+  try {
+    return await findSession(agent, reference);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.kind !== "not-found") throw error;
+    const archived = await findArchived(agent, reference.trim());
+    if (archived === undefined) throw error;
+    return archived;
+  }
+}
+
+async function findArchived(agent: AgentHandle, wanted: string): Promise<FoundSession | undefined> {
+  // Few commands need it.
+  const { archiveUnreadable, readManifests } = await import("./archive.ts");
+  const { records, unreadable } = await readManifests(agent.store.transcripts.manifests);
+  const key = canonicalSessionKey(wanted, agent);
+  // The newest comes first.
+  const named = records.find((record) => record.id === wanted || record.key === key);
+  if (named !== undefined) return { key: named.key, entry: named.entry, archive: named.id };
+  if (!isIdPrefix(wanted)) return undefined;
+
+  const windows = records.flatMap((record) => record.windows.map((window) => ({ record, window })));
+  const found = windows.filter(({ window }) => window.sessionId.startsWith(wanted));
+  const exact = found.filter(({ window }) => window.sessionId === wanted);
+  const candidates = exact.length > 0 ? exact : found;
+  const ids = new Set(candidates.map(({ window }) => `${window.sessionId} (${window.key})`));
+  if (ids.size > 1) {
+    throw ambiguous(
+      wanted,
+      candidates.map(({ window }) => window),
+      [...ids],
+    );
+  }
+  const [newest] = candidates;
+  if (newest !== undefined) {
+    const { record, window } = newest;
+    const { id: archive, entry } = record;
+    return { key: record.key, entry, archive, window: window.sessionId === entry.sessionId ? undefined : window };
+  }
+  // A manifest's name ends in the beginning of the session id.
+  const damaged = unreadable.find((name) => name.includes(`-${wanted.slice(0, 8)}`));
+  if (damaged !== undefined) throw archiveUnreadable(damaged);
+  return undefined;
+}
+
+function isIdPrefix(text: string): boolean {
+  return text.length >= SHORTEST_PREFIX && /^[\w-]+$/.test(text);
+}
+
 async function byId(agent: AgentHandle, prefix: string): Promise<FoundSession | undefined> {
-  if (prefix.length < SHORTEST_PREFIX || !/^[\w-]+$/.test(prefix)) return undefined;
+  if (!isIdPrefix(prefix)) return undefined;
   const found = await agent.store.findWindows(prefix, CANDIDATES);
   const exact = found.filter(({ sessionId }) => sessionId === prefix);
   const candidates = exact.length > 0 ? exact : found;

@@ -2,7 +2,9 @@
 import { HoldfastError, undefinedOn } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
+import { findDamage } from "../transcript/damage.ts";
 import { readTail } from "../transcript/reader.ts";
+import type { OnProblem } from "../transcript/scan.ts";
 import { type AgentHandle, expectedTranscript, transcriptName, transcriptPath } from "./agent-handle.ts";
 import { incrementCompactionCount, persistSessionUsageUpdate } from "./entry-updates.ts";
 import { type HeldLease, withSessionLease } from "./lease.ts";
@@ -16,6 +18,8 @@ interface CompactionOptions {
   waitMs?: number | undefined;
   /** Wraps the compaction, for work before and after it. Optional. */
   around?: (<T>(key: string, shorten: () => Promise<T>) => Promise<T>) | undefined;
+  /** Called for damage of the transcript. Optional. */
+  onProblem?: OnProblem | undefined;
 }
 
 export async function compactSession(agent: AgentHandle, key: string, options: CompactionOptions = {}) {
@@ -23,13 +27,18 @@ export async function compactSession(agent: AgentHandle, key: string, options: C
   return await withSessionLease(agent, key, { waitMs: options.waitMs }, async (held) => {
     const entry = await agent.store.get(key);
     if (entry === undefined) throw sessionNotFound(key);
-    if (!(await fileExists(await transcriptPath(agent, entry)))) return { key, compacted: false, kept: 0 };
+    const path = await transcriptPath(agent, entry);
+    const damage = await findDamage(path, expectedTranscript(entry));
+    if (damage?.kind === "not-a-file" || !(await fileExists(path))) {
+      if (damage !== undefined) options.onProblem?.({ reason: damage.reason });
+      return { key, compacted: false, kept: 0 };
+    }
 
     const limits = {
       maxEntries: options.maxLines ?? DEFAULT_MAX_LINES,
       keepLastTurn: await wasInterrupted(agent, key),
     };
-    await rememberEnd(agent, key, entry, held);
+    await rememberEnd(agent, key, entry, held, options.onProblem);
     const { compacted, archived, kept } = await around(key, async () => {
       return await agent.store.transcripts.compact(transcriptName(entry), { ...limits, held });
     });
@@ -47,9 +56,15 @@ async function wasInterrupted({ store }: AgentHandle, key: string): Promise<bool
  * The compaction may remove the entry that the store remembers as the end, but never the last line. Opening the
  * log first records earlier damage, which would be invisible afterwards.
  */
-async function rememberEnd(agent: AgentHandle, key: string, entry: SessionEntry, held: HeldLease): Promise<void> {
+async function rememberEnd(
+  agent: AgentHandle,
+  key: string,
+  entry: SessionEntry,
+  held: HeldLease,
+  onProblem: OnProblem | undefined,
+): Promise<void> {
   const expected = expectedTranscript(entry);
-  await using log = await agent.store.transcripts.open(transcriptName(entry), { held, expected });
+  await using log = await agent.store.transcripts.open(transcriptName(entry), { held, expected, onProblem });
   await log.close();
   const last = (await readTail(log.path, 1)).entries.at(-1);
   if (last === undefined) return;

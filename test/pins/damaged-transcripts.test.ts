@@ -66,10 +66,24 @@ it("is reported by restore when it was damaged in the archive", async () => {
   await run("sessions", "archive", "main");
   await truncate(join(home.path, "agents/main/sessions/archive", name), 0);
   expect((await run("doctor")).code).toBe(5);
+  const shown = await run("history", "main", "--json");
+  expect([shown.code, shown.json()]).toMatchObject([
+    5,
+    { complete: false, problems: [{ reason: "the file is empty" }] },
+  ]);
+  expect((await run("sessions", "export", "main")).code).toBe(5);
   const restored = await run("sessions", "restore", "agent:main:main", "--json");
   expect(restored.code).toBe(5);
   expect(restored.json()).toMatchObject({ ok: true, problems: [{ reason: "the file is empty" }] });
   expect((await run("history")).code).toBe(5);
+});
+
+it.each(DAMAGES)("is reported by compact if it %s", async (_what, damage) => {
+  await using home = await homeOfMain(CONVERSATION);
+  await damage(await transcriptOf(home));
+  const { code, stdout, stderr } = await runCliShared(["sessions", "compact", "main"], { home: home.path });
+  expect([code, stderr]).toEqual([5, expect.stringContaining("The transcript is damaged")]);
+  expect(stdout).toMatch(/not compacted \((?:1 entry|\d+ entries)\)/);
 });
 
 it("is not reported for a session that was reset, forked, compacted or never used", async () => {

@@ -1,5 +1,7 @@
 /** Conversations as people see them, on the terminal and as Markdown. */
+import { writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
+import { createCliHome } from "../support/cli-home.ts";
 import { type CliResult, runCliShared } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
@@ -73,4 +75,38 @@ it("has the requested number of entries, not counting hidden ones", async () => 
   expect(await read("--limit", "4")).toMatchObject({ complete: false, count: 4 });
   expect(await read("--limit", "50")).toMatchObject({ complete: true, count: 5 });
   expect(await read("--all")).toMatchObject({ complete: true, count: 12 });
+});
+
+it("shows and exports an archived session by session id, archive id or key", async () => {
+  await using home = await temporaryFolder();
+  await writeConversation(home.path);
+  const { sessionId } = (await run(home.path, "history", "--json")).json() as { sessionId: string };
+  const { archive } = (await run(home.path, "sessions", "archive", "main", "--json")).json() as { archive: string };
+  const note = `agent:main:main is archived; \`holdfast sessions restore ${archive}\` brings it back`;
+  for (const reference of [sessionId, sessionId.slice(0, 8), archive, "main"]) {
+    const shown = await run(home.path, "history", reference);
+    expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining(note) as string });
+    expect(shown.stdout).toContain("second question");
+    const exported = await run(home.path, "sessions", "export", reference);
+    expect(exported).toMatchObject({ code: 0, stderr: expect.stringContaining(note) as string });
+    expect(exported.stdout).toContain("second question");
+  }
+  expect((await run(home.path, "history", sessionId, "--json")).json()).toMatchObject({ sessionId, archive });
+
+  await writeFile(home.join("agents/main/sessions/archive", `${archive}.json`), "{");
+  const damaged = await run(home.path, "history", sessionId);
+  expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be read") as string });
+  expect((await run(home.path, "history", "nothing-like-it")).code).toBe(3);
+});
+
+it("shows an earlier window of an archived session", async () => {
+  await using home = await createCliHome();
+  const listed = (await run(home.path, "sessions", "show", "work", "--json")).json();
+  const { windows } = listed as { windows: { sessionId: string }[] };
+  const first = windows[0]?.sessionId ?? "";
+  await run(home.path, "sessions", "archive", "work");
+  const { code, stdout } = await run(home.path, "history", first);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`earlier window ${first.slice(0, 8)}`);
+  expect(stdout).toContain("hello");
 });

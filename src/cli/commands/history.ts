@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.ts";
 import { fileExists } from "../../base/files.ts";
 import { type AgentHandle, locateTranscript, type FoundSession } from "../../session/agent-handle.ts";
-import { findSession } from "../../session/find-session.ts";
+import { findSessionOrArchived } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
 import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
@@ -11,7 +11,7 @@ import { readTail, readTranscript, readEntriesFrom } from "../../transcript/read
 import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { printJson, printStyled, style, writeJsonList, writeOut } from "../output.ts";
-import { renderEntry, reportProblems } from "../conversation-view.ts";
+import { renderEntry, reportProblems, sayIfArchived } from "../conversation-view.ts";
 import { type TranscriptProblem, isLoss } from "../../transcript/scan.ts";
 import { isFlushEntry } from "../../transcript/messages.ts";
 
@@ -33,7 +33,9 @@ export async function showHistory(reference: string | undefined, options: Histor
 
 async function showChat(reference: string | undefined, options: HistoryOptions): Promise<void> {
   await withAgent(options, async (agent) => {
-    const session = reference === undefined ? await newestSession(agent) : await findSession(agent, reference);
+    const session =
+      reference === undefined ? await newestSession(agent) : await findSessionOrArchived(agent, reference);
+    sayIfArchived(session);
     const { path, expected } = await locateTranscript(agent, session);
     const damage = await findDamage(path, expected);
     const exists = damage?.kind !== "not-a-file" && (await fileExists(path));
@@ -101,17 +103,19 @@ function toText(entry: TranscriptEntry): string {
   return JSON.stringify(entryToJson(entry));
 }
 
-async function printHistoryJson({ key, entry, window }: FoundSession, path: string, shown: Shown): Promise<void> {
-  const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path };
+async function printHistoryJson(session: FoundSession, path: string, shown: Shown): Promise<void> {
+  const { key, entry, window, archive } = session;
+  const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path, archive };
   await writeJsonList(head, "entries", shown.entries, toText, (count) => {
     const { problems, problemCount } = shown.report;
     return { complete: shown.complete && !problems.some(isLoss), count, problems, problemCount };
   });
 }
 
-async function printHistory({ key, entry, window }: FoundSession, shown: Shown): Promise<void> {
+async function printHistory({ key, entry, window, archive }: FoundSession, shown: Shown): Promise<void> {
   const id = (window?.sessionId ?? entry.sessionId).slice(0, 8);
-  const where = window === undefined ? "current window" : "earlier window";
+  const current = archive === undefined ? "current window" : "last window";
+  const where = window === undefined ? current : "earlier window";
   printStyled(style("bold", `${key}  ${where} ${id}`));
   if (!shown.complete) printStyled(style("dim", "(earlier entries are hidden; --all shows them)"));
   let isEmpty = true;

@@ -4,7 +4,14 @@ import { closing } from "../../base/async.ts";
 import { ERROR_KINDS, HoldfastError, undefinedOn } from "../../base/errors.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import { type AgentHandle, locateTranscript } from "../../session/agent-handle.ts";
-import { archiveSession, deleteSession, readManifests, restoreSession, reopenWindow } from "../../session/archive.ts";
+import {
+  archiveSession,
+  assertDeletable,
+  deleteSession,
+  readManifests,
+  restoreSession,
+  reopenWindow,
+} from "../../session/archive.ts";
 import { findSession } from "../../session/find-session.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { maintainSessions } from "../../session/maintenance.ts";
@@ -13,6 +20,7 @@ import { resetSession } from "../../session/window.ts";
 import type { Lease } from "../../store/queues.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { findDamage } from "../../transcript/damage.ts";
+import { type TranscriptProblem, isLoss } from "../../transcript/scan.ts";
 import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, type Setup, confirm, withAgent } from "../context.ts";
 import { flexible, print, printJson, printTable, talk, waitingLine } from "../output.ts";
@@ -119,14 +127,25 @@ async function resetByAgent(setup: Setup, params: { key: string; agentId: string
 
 export async function compact(reference: string, options: ChangeOptions & Counts<"maxLines">): Promise<void> {
   await withAgent(options, async (agent, setup) => {
-    const { key } = await findSession(agent, reference);
+    const found = await findSession(agent, reference);
+    const { key } = found;
     const handoff = await openOwnHandoff({ agent, setup, options });
     await using _closing = closing(handoff);
     const { maxLines } = options;
-    const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
-    if (options.json === true) printJson({ ok: true, ...result });
-    else if (result.compacted) print(`${key}: kept ${result.kept} entries; the original is in ${result.archived}`);
-    else print(`${key}: already short enough (${result.kept} entries)`);
+    const problems: TranscriptProblem[] = [];
+    const result = await compactSession(agent, key, {
+      maxLines,
+      around: handoff?.keepThrough,
+      onProblem: (problem) => problems.push(problem),
+    });
+    const { path } = await locateTranscript(agent, found);
+    const kept = result.kept === 1 ? "1 entry" : `${result.kept} entries`;
+    if (options.json === true)
+      printJson({ ok: true, ...result, problems: problems.length === 0 ? undefined : problems });
+    else if (result.compacted) print(`${key}: kept ${kept}; the original is in ${result.archived}`);
+    else if (problems.some(isLoss)) print(`${key}: not compacted (${kept})`);
+    else print(`${key}: already short enough (${kept})`);
+    reportProblems(path, { problems });
   });
 }
 
@@ -142,6 +161,7 @@ export async function archive(reference: string, options: ChangeOptions): Promis
 export async function remove(reference: string, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
+    assertDeletable(agent, key);
     // Asked before the lease is taken, so that nothing waits for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
     const { id, windows } = await leased(agent, key, async (lease) => {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
 import { encodeLine } from "../../base/jsonl.ts";
 import { redactText, redactValue } from "../../base/redact.ts";
-import { findSession } from "../../session/find-session.ts";
+import { findSessionOrArchived } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
 import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import { type WholeItem, readWhole } from "../../transcript/fork.ts";
@@ -15,6 +15,7 @@ import {
   renderMarkdown,
   renderPage,
   reportProblems,
+  sayIfArchived,
   writeExport,
 } from "../conversation-view.ts";
 import { locateTranscript } from "../../session/agent-handle.ts";
@@ -47,7 +48,8 @@ function onlyForChats(format: Format): HoldfastError {
 
 async function exportChat(reference: string, format: Format, options: ExportOptions): Promise<void> {
   await withAgent(options, async (agent) => {
-    const found = await findSession(agent, reference);
+    const found = await findSessionOrArchived(agent, reference);
+    sayIfArchived(found);
     const place = await locateTranscript(agent, found);
     const damage = await findDamage(place.path, place.expected);
     const conversation = openConversation(place.path, damage);
