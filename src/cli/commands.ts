@@ -110,7 +110,7 @@ export const COMMANDS: readonly Command[] = [
   }),
   reads("search <words...>", {
     takesMinusWords: true,
-    summary: "find chats, Claude Code sessions and memory files by what was said and done",
+    summary: "find chats, Claude Code sessions and memory files by their words",
     options: {
       ...JSON_OUTPUT,
       repo: text("path", "only what was said in this folder or below"),
@@ -185,7 +185,7 @@ export const COMMANDS: readonly Command[] = [
       fix: { ...flag("repair problems; no data is deleted"), isRisky: true },
       acknowledge: text("file", "stop reporting losses in this file, or in `all`"),
       agent: text("id", "only this agent (default: all)"),
-      deep: flag("read every line of every transcript"),
+      deep: flag("read every line of every transcript (default: only both ends)"),
     },
     run: async (_, options) => await (await import("./commands/doctor.ts")).doctor(options),
   }),

@@ -80,7 +80,7 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
       ...AGENT,
       thinking: choice("level", THINKING_LEVELS, "off, minimal, low, medium, high or xhigh"),
       deliver: flag("also send the answer to the person"),
-      channel: text("name", "the channel of the person (default: where they wrote last)"),
+      channel: text("name", "the channel of the person (default: the only configured channel)"),
       ...LOCAL,
       timeout: amount("seconds", "how long to wait for the answer (default: 600)"),
     },

@@ -242,7 +242,11 @@ async function readToken(
     });
     const token = content?.toString("utf8").trim() ?? "";
     if (token !== "") return token;
-    throw new HoldfastError("usage", "token-missing", `The token file of ${name} account "${accountId}" has no token`, {
+    const message =
+      content === undefined
+        ? `The token file of ${name} account "${accountId}" does not exist: ${tokenFile}`
+        : `The token file of ${name} account "${accountId}" has no token`;
+    throw new HoldfastError("usage", "token-missing", message, {
       hint: `Put the token, and nothing else, into ${tokenFile}.`,
       data: { path: tokenFile },
     });

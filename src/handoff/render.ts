@@ -106,7 +106,7 @@ const REASONS: Record<CaptureReason, string> = {
   messages: "It was not closed.",
   "tool-result": "It was not closed.",
   asked: "It was captured on request.",
-  signal: "It was interrupted: the program was stopped.",
+  signal: "It was open when Holdfast stopped.",
   timeout: "It was interrupted: the last turn took too long.",
   ended: "It ended.",
   found: "How it ended is not known.",

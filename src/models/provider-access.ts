@@ -39,7 +39,9 @@ export function resolveProvider(
   const apiKey = keyNames.map((variable) => env[variable]?.trim()).find((key) => key !== undefined && key !== "");
   if (apiKey === undefined && keyNames.length > 0) {
     throw new HoldfastError("forbidden", "model-key-missing", `There is no API key for provider "${name}".`, {
-      hint: `Set ${keyNames.join(" or ")} in the environment, or name another variable in providers.${name}.apiKeyEnv.`,
+      hint:
+        `Set ${keyNames.join(" or ")} (for a running gateway: set it, then \`holdfast gateway restart\`), ` +
+        `or name another variable in providers.${name}.apiKeyEnv.`,
       data: { provider: name, variables: keyNames },
     });
   }

@@ -1,6 +1,6 @@
 /** What lists and /status show of a window: its title and its cost. */
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
-import type { Window } from "../store/store.ts";
+import type { Window, WindowReason } from "../store/store.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { readTranscript } from "../transcript/reader.ts";
 import { openForReading, scanEntriesBackward } from "../transcript/scan.ts";
@@ -8,6 +8,17 @@ import { type AgentHandle, locateWindowTranscript } from "./agent-handle.ts";
 import { stripStructuralPrefixes } from "./reset-trigger.ts";
 import { deriveSessionTitle } from "./title.ts";
 import { messageText, isFlushEntry } from "../transcript/messages.ts";
+
+/** What opened a window, for people. */
+export const WINDOW_REASONS: Readonly<Record<WindowReason, string>> = {
+  initial: "first",
+  command: "by /new",
+  daily: "new day",
+  idle: "after a pause",
+  fork: "branched off",
+  switch: "continued",
+  restore: "reopened",
+};
 
 const MAX_ENTRIES = 32;
 

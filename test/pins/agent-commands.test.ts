@@ -202,7 +202,9 @@ describe("agents", () => {
     expect((await runCliShared(["agents", "add", "../x"], { home: home.path })).code).toBe(2);
     const wrong = await runCliShared(["agents", "add", "third", "--model", "nonsense"], { home: home.path });
     expect(wrong.code).toBe(2);
-    expect((await runCliShared(["agents", "list"], { home: home.path })).stdout).not.toContain("third");
+    const table = (await runCliShared(["agents", "list"], { home: home.path })).stdout;
+    expect(table).toMatch(/^main \* .* all unassigned /m);
+    expect(table).not.toContain("third");
   });
 });
 

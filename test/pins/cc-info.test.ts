@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { updateSessionStats } from "../../src/claude/registry/run-stats.ts";
 import { type CcHome, HOSTILE, OWN, createCcHome, NUMBER, TEXT, TIME } from "../support/cli-home.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
 
 let home: CcHome;
 
@@ -90,6 +91,12 @@ describe("holdfast cc status", () => {
     expect(stdout).not.toContain("\u001b");
     expect(stdout).toMatch(/Git\n {2}on main, no commit yet/);
     expect(stdout).toMatch(/aaaaaaaa {3}1h {2}agent main on main: \[hooks\] Fix the webhook handler/);
+  });
+
+  it("says once that a folder is not in a git repo", async () => {
+    await using folder = await temporaryFolder();
+    const { stdout } = await home.ccIn({ cwd: folder.path }, "status");
+    expect(stdout.split("this folder is not in a git repo")).toHaveLength(2);
   });
 });
 

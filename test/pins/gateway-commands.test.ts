@@ -149,6 +149,21 @@ describe("a channel that cannot run", () => {
       expect({ args, code, times: stdout.match(/There is no token/g)?.length }).toEqual({ args, code: 5, times: 1 });
     }
   });
+
+  it("says that its token file does not exist, or that no channel is configured", async () => {
+    await using home = await temporaryFolder();
+    const account = { tokenFile: home.join("missing.token") };
+    await writeFile(home.join("config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
+    await using gateway = await startCliGateway(home.path);
+    await expect.poll(() => gateway.stderr(), { timeout: 10_000 }).toContain("missing.token");
+    expect(gateway.stderr()).toContain(`account "default" does not exist: ${account.tokenFile}`);
+    const send = async (channel: string) => {
+      const args = ["message", "send", "--channel", channel, "-t", "7", "-m", "hi"];
+      return (await runCliShared(args, { home: home.path })).stderr;
+    };
+    expect(await send("discord")).toContain("Add one: holdfast config set channels.discord.default '{}'");
+    expect(await send("telegran")).toContain("Did you mean telegram?");
+  });
 });
 
 describe("with Telegram", () => {

@@ -119,6 +119,19 @@ describe("holdfast sessions", () => {
     ]);
   });
 
+  it("prints windows and untitled sessions in words, and refuses to delete the main session before it asks", async () => {
+    await using home = await temporaryFolder();
+    const run = async (...args: string[]) => await runCliShared(args, { home: home.path });
+    await runCliShared(["chat", "--local", "--session", "main"], { home: home.path, input: "hello\n/new\n" });
+    expect((await run("sessions", "show", "main")).stdout).toMatch(/ first {2,}\d.* by \/new {2,}open /s);
+    expect((await run("sessions")).stdout).toMatch(/^agent:main:main .* -$/m);
+    const refused = await run("sessions", "delete", "main");
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Cannot delete the main session") as string,
+    });
+  });
+
   it("reads an OpenClaw file in place with --store", async () => {
     await using home = await temporaryFolder();
     const store = new URL("../fixtures/openclaw/v2026.1.30/sessions.json", import.meta.url);

@@ -19,12 +19,12 @@ export async function listAgents(options: Flags<"json">): Promise<void> {
   if (options.json === true) return printJson(agents);
   printTable(
     ["AGENT", "NAME", "ENGINE", "MODEL", "CHANNELS", flexible("WORKSPACE")],
-    agents.map(({ id, name, engine, model, routes, workspace, isDefault }) => [
+    agents.map(({ id, name, engine, model, bindings, routes, workspace, isDefault }) => [
       isDefault ? `${id} *` : id,
       name ?? "",
       engine,
       model ?? "",
-      routes.join(", "),
+      isDefault && bindings === 0 ? "all unassigned" : routes.join(", "),
       workspace,
     ]),
   );

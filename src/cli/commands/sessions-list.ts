@@ -28,6 +28,7 @@ import { redactText } from "../../base/redact.ts";
 import { type AgentHandle, expectedTranscript, transcriptPath } from "../../session/agent-handle.ts";
 import { findSession } from "../../session/find-session.ts";
 import { deriveSessionTitle } from "../../session/title.ts";
+import { WINDOW_REASONS } from "../../session/window-summary.ts";
 import { findDamage } from "../../transcript/damage.ts";
 import { firstUserText, lastMessagePreview } from "../../transcript/reader.ts";
 
@@ -191,11 +192,11 @@ function printDetails({ key, entry, windows, lease }: Awaited<ReturnType<typeof 
   }
   printStyled("");
   printTable(
-    ["WINDOW", "OPENED", "BY", "CLOSED", "TRANSCRIPT"],
+    ["WINDOW", "OPENED", "HOW", "CLOSED", "TRANSCRIPT"],
     windows.map((window) => [
       window.sessionId.slice(0, 8),
       localTime(window.openedAt),
-      window.reason,
+      WINDOW_REASONS[window.reason],
       window.closedAt === undefined ? "open" : localTime(window.closedAt),
       window.archive === undefined ? (window.transcript ?? "") : `archive/${window.archive}`,
     ]),
@@ -230,5 +231,5 @@ async function describeSession(entry: SessionEntry, path: string): Promise<{ tit
 function titleOf(entry: SessionEntry, first: string | undefined): string {
   // Without the session id: it would become the title of a session without messages.
   const { sessionId: _, ...named } = entry;
-  return named.label ?? deriveSessionTitle(named, first) ?? "";
+  return named.label ?? deriveSessionTitle(named, first) ?? "-";
 }

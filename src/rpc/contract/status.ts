@@ -106,7 +106,7 @@ export const statusMethods = {
 
 export const searchMethods = {
   "search.query": {
-    summary: "Finds chats, Claude Code sessions and memory files by what was said and done.",
+    summary: "Finds chats, Claude Code sessions and memory files by their words.",
     permission: "read",
     params: z.strictObject({
       text: z.string().trim().min(1).max(2000).describe('Words; `"a phrase"`, `-without`, `begin*`.'),

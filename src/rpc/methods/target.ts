@@ -16,6 +16,7 @@ import type { DeliveryContext, SessionEntry } from "../../store/session-entry.ts
 import type { AddressedMessage, AgentParts } from "../../turn/pipeline.ts";
 import type { RpcParts } from "../rpc-parts.ts";
 import { closestMatch } from "../../base/text.ts";
+import { CHANNEL_NAMES } from "../../config/choices.ts";
 import { configuredAccounts } from "../../config/config.ts";
 
 export const WEB_CHANNEL = "web";
@@ -93,9 +94,11 @@ export function requireAccount(parts: RpcParts, { channel, accountId }: ChatAddr
     const message = `Channel ${channel} has no account ${accountId ?? "default"}`;
     throw missing(message, `Its accounts: ${accounts.join(", ")}.`);
   }
-  const suggestion = closestMatch(channel, names);
-  const configured = `Configured: ${names.join(", ")}. Add others under "channels" in the configuration.`;
-  const hint = suggestion === undefined ? configured : `Did you mean ${suggestion}?`;
+  const isKnown = CHANNEL_NAMES.some((name) => name === channel);
+  const suggestion = isKnown ? undefined : closestMatch(channel, [...names, ...CHANNEL_NAMES]);
+  const configured = names.length === 0 ? "No channel is configured." : `Configured: ${names.join(", ")}.`;
+  const add = `Add one: holdfast config set channels.${isKnown ? channel : "telegram"}.default '{}'`;
+  const hint = suggestion === undefined ? `${configured} ${add}` : `Did you mean ${suggestion}?`;
   throw missing(`This gateway has no channel ${channel}`, hint);
 }
 

@@ -20,9 +20,9 @@ describe("/windows", () => {
     const lines = ((await home.type("/windows")) ?? "").split("\n");
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(
-      new RegExp(`^1\\. ${ids[0]?.slice(0, 8)}  2026-11-15 \\d\\d:\\d\\d  plant tomatoes  \\(initial, closed 2026`),
+      new RegExp(`^1\\. ${ids[0]?.slice(0, 8)}  2026-11-15 \\d\\d:\\d\\d  plant tomatoes  \\(first, closed 2026`),
     );
-    expect(lines[2]).toMatch(/repair the fence {2}\(command, open\)$/);
+    expect(lines[2]).toMatch(/repair the fence {2}\(by \/new, open\)$/);
   });
 
   it("shows the newest ones and how to see earlier ones", async () => {

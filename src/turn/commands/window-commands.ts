@@ -9,7 +9,7 @@ import { createHookMessages } from "../run/hooks-and-handoff.ts";
 import { type CommandSpec, type CommandRequest, currentEntry, shown } from "./command.ts";
 import { bringHandoff } from "./handoff-commands.ts";
 import { reopenWindow } from "../../session/archive.ts";
-import { readWindowTitle } from "../../session/window-summary.ts";
+import { WINDOW_REASONS, readWindowTitle } from "../../session/window-summary.ts";
 
 const MAX_SHOWN = 20;
 
@@ -133,7 +133,7 @@ async function describeWindow(
   const title = await readWindowTitle(agent, window);
   const state = window.closedAt === undefined ? "open" : `closed ${minute(window.closedAt)}`;
   const about = title === undefined ? await describeUntitled(agent, window, entry) : shown(title, 60);
-  return `${number}. ${shown(window.sessionId.slice(0, 8))}  ${minute(window.openedAt)}  ${about}  (${window.reason}, ${state})`;
+  return `${number}. ${shown(window.sessionId.slice(0, 8))}  ${minute(window.openedAt)}  ${about}  (${WINDOW_REASONS[window.reason]}, ${state})`;
 }
 
 async function describeUntitled(agent: AgentHandle, window: Window, entry: SessionEntry | undefined): Promise<string> {

@@ -20,7 +20,7 @@ export function FoundList() {
   const { results, note, total } = found;
   return (
     <section className="session-group" aria-label="Found">
-      <h2>{results.length === 0 ? "Nothing found in what was said" : "What was said"}</h2>
+      <h2>{results.length === 0 ? "Nothing found in messages" : "In messages"}</h2>
       <ul>
         {results.map((result) => (
           <FoundRow key={result.path} found={result} />

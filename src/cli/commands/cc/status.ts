@@ -38,7 +38,9 @@ function printStatus(status: ProjectStatus): void {
   }
   const documents = [...documentNames(docs), ...docs.specFiles.map((name) => `.specs/${name}`)];
   section("Documents", [documents.join(", ") || "none"]);
-  section("Unknown", problems);
+  // The section Git has shown this one.
+  const unshown = problems.filter((problem) => problem !== `Git: ${repo.problem}`);
+  section("Unknown", unshown);
 }
 
 function printGit(git: GitStatus): void {
