@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createGatewayHome } from "../../../test/support/gateway-home.ts";
 import { caller, KEY, sample, say } from "../../../test/support/gateway-requests.ts";
 import { agentLayout } from "../../config/layout.ts";
+import { archiveSession } from "../../session/archive.ts";
 
 describe("sessions", () => {
   it("are listed newest first with title and last words, of all agents or one", async () => {
@@ -93,6 +94,11 @@ describe("sessions", () => {
     expect(await call("sessions.resolve", { key: KEY })).toMatchObject({ sessionId: entry.sessionId });
     await expect(call("sessions.resolve", { label: "nope" })).rejects.toMatchObject({ kind: "not-found" });
     await expect(call("sessions.resolve", { label: "work", key: KEY })).rejects.toMatchObject({ kind: "usage" });
+    const { id } = await archiveSession(home.agent, KEY);
+    await expect(call("sessions.resolve", { sessionId: previousSessionId })).rejects.toMatchObject({
+      code: "session-archived",
+      message: expect.stringContaining(`holdfast sessions restore ${id}`) as string,
+    });
   });
 
   it("list their windows, and the history of each can be read", async () => {

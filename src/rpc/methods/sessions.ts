@@ -1,6 +1,6 @@
 /** Lists, shows and changes sessions. Each change emits `session.changed`. */
 import { inParallel } from "../../base/async.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { canonicalSessionKey } from "../../keys/canonical-key.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
@@ -11,6 +11,7 @@ import {
   expectedTranscript,
 } from "../../session/agent-handle.ts";
 import { deleteSession } from "../../session/archive.ts";
+import { findSessionOrArchived } from "../../session/find-session.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { chooseModel } from "../../session/model-choice.ts";
 import { type SessionPatch, patchNotes, patchSession } from "../../session/patch.ts";
@@ -46,7 +47,10 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
       });
     }
     const owner = key === undefined ? agentId : (agentId ?? (await openTarget(parts, { key })).agent.agentId);
-    const found = await findTarget(parts, reference, owner);
+    const found = await findTarget(parts, reference, owner).catch(async (error: unknown) => {
+      if (sessionId !== undefined && spawnedBy === undefined) await refuseArchived(parts, sessionId, owner);
+      throw error;
+    });
     const { agent, key: resolved, isCurrent } = found;
     if (spawnedBy !== undefined) await requireSpawnedBy(found, spawnedBy);
     return { ok: true, key: resolved, agentId: agent.agentId, sessionId: found.sessionId, isCurrent };
@@ -98,6 +102,16 @@ export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
     return { ok: true, ...result };
   },
 };
+
+/** Search also finds archived sessions. */
+async function refuseArchived(parts: RpcParts, sessionId: string, agentId = parts.config.defaultAgent): Promise<void> {
+  const { agent } = await parts.agents.open(normalizeAgentId(agentId));
+  const found = await undefinedOn(findSessionOrArchived(agent, sessionId), "not-found");
+  if (found?.archive === undefined) return;
+  const { key, archive } = found;
+  const message = `${key} is archived; \`holdfast sessions restore ${archive}\` brings it back`;
+  throw new HoldfastError("not-found", "session-archived", message, { data: { key, sessionId, archive } });
+}
 
 async function requireSpawnedBy({ agent, key }: TargetSession, parent: string): Promise<void> {
   const spawnedBy = (await agent.store.get(key))?.spawnedBy;
