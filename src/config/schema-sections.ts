@@ -111,7 +111,7 @@ export const claudeCodeSchema = z.strictObject({
     "Repos that people may name in chats, as paths or globs. The agent's workspace is always allowed. Default: none.",
   ),
   questionMinutes: field(positive, "How long a permission question in a chat waits for its answer. Default: 10."),
-  budgets: section("Budgets of the tasks that chats start. People are told at 50, 70 and 100 %. Default: none.", {
+  budgets: section("Budgets of the tasks that chats start. Announced at 50, 70 and 100 %. Default: none.", {
     dayUsd: field(positive, "All tasks of the agent in one day."),
     totalUsd: field(positive, "All tasks of the agent."),
   }),

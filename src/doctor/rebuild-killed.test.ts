@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { startChild } from "../../test/support/child.ts";
 import { createDoctorHome, openDoctorHome } from "../../test/support/doctor-home.ts";
-import { fill, idOf, mend, sessionIds, snapshot } from "../../test/support/doctor-checks.ts";
+import { fill, idOf, repair, sessionIds, snapshot } from "../../test/support/doctor-checks.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import type { FaultPoint } from "../base/faults.ts";
@@ -45,7 +45,7 @@ describe.each(STORE_KINDS)("an OpenClaw folder with the %s store", (kind) => {
     const home = openDoctorHome(folder.path, kind);
     await mkdir(home.layout.root, { recursive: true });
     await cp(FIXTURE, home.layout.sessionsFolder, { recursive: true });
-    await mend(home);
+    await repair(home);
     const { entries, windows } = await snapshot(home);
     expect(Object.fromEntries(Object.entries(windows).map(([key, list]) => [key, list.map(idOf).toSorted()]))).toEqual({
       "agent:main:main": ["0ce85868-7b98-4541-abaf-87da3fa6f579", "3ff36eb3-0993-4fd1-8649-5a4ec0f983aa"],

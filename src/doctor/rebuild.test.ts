@@ -3,7 +3,7 @@ import { open, readdir, readFile, rm, truncate, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createDoctorHome, reset, say } from "../../test/support/doctor-home.ts";
-import { fill, mend, sessionIds, snapshot } from "../../test/support/doctor-checks.ts";
+import { fill, repair, sessionIds, snapshot } from "../../test/support/doctor-checks.ts";
 import { tearHandoff } from "../../test/support/stores.ts";
 
 describe("rebuilding a lost sqlite store", () => {
@@ -11,7 +11,7 @@ describe("rebuilding a lost sqlite store", () => {
     await using home = await createDoctorHome("sqlite");
     const before = await fill(home, 50);
     await rm(home.layout.database);
-    await mend(home);
+    await repair(home);
     const after = await snapshot(home);
     expect(after).toEqual(before);
     expect(Object.keys(after.entries)).toHaveLength(50);
@@ -22,7 +22,7 @@ describe("rebuilding a lost sqlite store", () => {
     const before = await fill(home, 10);
     await rm(home.layout.database);
     await rm(home.layout.sessionsFile);
-    await mend(home);
+    await repair(home);
     const after = await snapshot(home);
     expect(after.windows).toEqual(before.windows);
     for (const [key, entry] of Object.entries(after.entries)) {
@@ -46,7 +46,7 @@ describe("rebuilding a lost sqlite store", () => {
     const before = await snapshot(home, { withState: true });
     await breakIndex(home.layout.database);
     await rm(home.layout.sessionsFile);
-    await mend(home);
+    await repair(home);
     expect(await snapshot(home, { withState: true })).toEqual(before);
     await home.use(async ({ store }) => {
       expect(await store.inbox.pending()).toMatchObject([{ address, payload: { text: "hi" } }]);
@@ -69,7 +69,7 @@ describe("rebuilding a lost sqlite store", () => {
     const before = await fill(home, 3);
     await damage(home.layout.database);
     const damaged = await readFile(home.layout.database);
-    await mend(home);
+    await repair(home);
     expect(await snapshot(home)).toEqual(before);
     const aside = (await readdir(home.layout.root)).filter((name) => name.includes(".corrupt-"));
     expect(aside).toHaveLength(1);
@@ -89,7 +89,7 @@ describe("rebuilding a lost sqlite store", () => {
     });
     await writeFile(home.layout.sessionsFile, view);
     await rm(home.layout.database);
-    await mend(home);
+    await repair(home);
     const { entries, windows } = await snapshot(home);
     expect(entries[key]).toMatchObject({ sessionId: newest, label: "label 0" });
     expect(windows[key]).toHaveLength(4);
@@ -103,7 +103,7 @@ describe("rebuilding a lost sqlite store", () => {
       for (const text of ["one", "two", "three"]) await say(agent, key, text);
     });
     await rm(home.layout.database);
-    await mend(home);
+    await repair(home);
     const attempt = await home.use(async ({ store }) => await store.leases.acquire(key, { ttlMs: 1000 }));
     expect(attempt.acquired && attempt.lease.epoch).toBe(4);
   });
@@ -152,7 +152,7 @@ describe("rebuilding a json store", () => {
     await using home = await createDoctorHome("json");
     const before = await fill(home, 10);
     await damage(home.layout.sessionsFile);
-    await mend(home);
+    await repair(home);
     const after = await snapshot(home);
     expect(after.windows).toEqual(before.windows);
     expect(sessionIds(after)).toEqual(sessionIds(before));
@@ -162,7 +162,7 @@ describe("rebuilding a json store", () => {
     await using home = await createDoctorHome("json");
     const before = await fill(home, 5);
     await truncate(join(home.layout.sessionsFolder, "sessions.holdfast.json"), 100);
-    await mend(home);
+    await repair(home);
     const after = await snapshot(home);
     expect(after.entries).toEqual(before.entries);
     expect(after.windows).toEqual(before.windows);
@@ -184,7 +184,7 @@ describe("rebuilding a json store", () => {
     const { leases: _leases, ...rest } = JSON.parse(String(await readFile(path))) as Record<string, object>;
     const damaged = { ...rest, windows: 5, handoffs: { ...rest["handoffs"], "agent:main:three": "no hand-off" } };
     await writeFile(path, JSON.stringify(damaged));
-    await mend(home);
+    await repair(home);
     expect((await snapshot(home)).windows).toEqual(before.windows);
     await home.use(async ({ store, clock }) => {
       expect(await store.handoffs.list()).toEqual(handoffs);
@@ -205,7 +205,7 @@ describe("rebuilding a json store", () => {
     await fill(home, 1);
     await home.use(async ({ store }) => await store.handoffs.update("main", () => ({ project: "one" })));
     await rm(home.layout.sessionsFile);
-    await mend(home);
+    await repair(home);
     expect(await home.use(async ({ store }) => await store.handoffs.get("main"))).toEqual({ project: "one" });
   });
 
@@ -214,7 +214,7 @@ describe("rebuilding a json store", () => {
     const before = await fill(home, 5);
     await rm(home.layout.sessionsFile);
     await rm(join(home.layout.sessionsFolder, "sessions.holdfast.json"));
-    await mend(home);
+    await repair(home);
     expect((await snapshot(home)).windows).toEqual(before.windows);
   });
 });

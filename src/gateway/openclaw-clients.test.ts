@@ -141,7 +141,7 @@ describe("an OpenClaw client", () => {
     home.pipeline.release();
   });
 
-  it("is told when the gateway stops", async () => {
+  it("gets an event when the gateway stops", async () => {
     await using opened = await withClient();
     await opened.home.gateway.close();
     await until(() => opened.client.code() !== undefined);

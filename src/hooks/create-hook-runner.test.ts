@@ -165,7 +165,7 @@ describe("a misbehaving hook", () => {
     ],
     ["loops while it is loaded", "for (;;);", "took longer than 0.5 s"],
     [
-      "waits for a program that goes on",
+      "waits for a program that keeps running",
       'import { execFileSync } from "node:child_process"; export default () => { execFileSync("sleep", ["60"]); };',
       /took longer than 0\.5 s|ETIMEDOUT/,
     ],

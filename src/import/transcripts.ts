@@ -2,7 +2,7 @@
  * Turns OpenClaw's transcripts into windows. Each entry is taken once:
  * - A `reset` event ends a window. OpenClaw keeps the session id there; here the next window has an id of its own.
  * - A rewind copies the conversation into a new session. Here the new window refers to the old one, as forks do.
- * - Entries that the home already has are left out, so an import can be repeated.
+ * - Entries that the home already has are skipped, so an import can be repeated.
  *
  * Ids and times come from the source alone: the same source always gives the same files.
  */

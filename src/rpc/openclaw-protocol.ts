@@ -111,7 +111,7 @@ export interface OpenClawEvent {
 
 /** Each `chat` event of a running turn has the whole text so far, so they are sent with pauses. */
 const TEXT_PAUSE_MS = 150;
-/** Messages of which the run is remembered. More than this are not queued by one client. */
+/** How many messages remember their run. One client does not queue more. */
 const MAX_RUNS = 1000;
 
 interface Run extends TurnName {

@@ -1,7 +1,6 @@
 /**
  * Requests of OpenClaw's clients in the names of the method table. A parameter that means the same here passes
- * unchanged; the table has the others. One that cannot be followed is refused with the reason, so that nobody relies
- * on something that does not happen. docs/openclaw-compatibility.md lists them.
+ * unchanged; the table has the others. An unsupported one is refused with the reason, so that no client relies on it. docs/openclaw-compatibility.md lists them.
  */
 import { HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";

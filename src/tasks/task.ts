@@ -4,7 +4,7 @@
  * transcript keeps the request and the result.
  *
  * - A task is stored before it is acknowledged, and marked as running before Claude Code starts. It never runs twice:
- *   one whose process died has ended, and its conversation is told.
+ *   one whose process died has ended, and its conversation gets a message.
  * - Every message of a task has its own key in the outbox, so a repeated step sends nothing twice.
  * - Only people who may command the agent, in the conversation of the task, steer it or answer its questions.
  */

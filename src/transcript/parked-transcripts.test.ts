@@ -100,7 +100,7 @@ describe("parked transcripts", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "close the oldest file when there are too many, and all when nobody wants them",
+    "close the oldest file when there are too many, and all when none is wanted",
     async () => {
       await using folder = await temporaryFolder();
       const parked = createParkedTranscripts({ maxFiles: 2, idleMs: 50 });

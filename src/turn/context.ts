@@ -40,7 +40,7 @@ export interface PipelineContext extends PipelineOptions {
   onEnded(itemIds: readonly number[], end: TurnEnd): void;
 }
 
-/** Sends the replies of a committed turn, the first of which the commit may have started. */
+/** Sends the replies of a committed turn. The commit may have started the first one. */
 export type SendStarted = (replies: readonly OutboxItem[]) => void;
 
 export interface LaneContext {

@@ -140,7 +140,7 @@ export interface AgentTasks {
   spawn: SpawnTask;
   /** Continues what an earlier process left. */
   recover(): Promise<void>;
-  /** Stops the tasks of this process; their conversations are told. */
+  /** Stops the tasks of this process; their conversations get a message. */
   stop(): Promise<void>;
   /** The command that a message of an authorized person stands for: a reply to a task, or a word for an open question. */
   readAsCommand(sessionKey: string, ctx: MessageContext): Promise<string | undefined>;

@@ -58,7 +58,7 @@ it("shows how to open a Claude Code session, and says when nothing is found", as
   await found.click();
   await page.getByText(`holdfast cc show ${NATIVE}`, { exact: true }).waitFor();
   await page.getByRole("searchbox").fill("zebra");
-  await page.getByText("Nothing found in what was said").waitFor();
+  await page.getByText("Nothing found in messages").waitFor();
 });
 
 /** With one session, called "Lost jobs". */

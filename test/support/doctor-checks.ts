@@ -27,9 +27,9 @@ export async function examine(home: DoctorHome, check: CheckName, options: { dee
   const found = await home.doctor(options);
   expect(await fingerprint(home.home)).toBe(before);
   expect(found.ok).toBe(false);
-  const mended = await home.doctor({ fix: true, ...options });
-  expect(mended.findings.filter(({ failure }) => failure !== undefined)).toEqual([]);
-  expect(mended).toMatchObject({ ok: true });
+  const repaired = await home.doctor({ fix: true, ...options });
+  expect(repaired.findings.filter(({ failure }) => failure !== undefined)).toEqual([]);
+  expect(repaired).toMatchObject({ ok: true });
   expect(await home.doctor({ fix: true, ...options })).toMatchObject({ ok: true, fixed: 0 });
   return only(found, check);
 }
@@ -81,7 +81,7 @@ export async function snapshot(
 }
 
 /** Fixes everything, and checks that nothing is left to fix. */
-export async function mend(home: Pick<DoctorHome, "home" | "doctor">): Promise<void> {
+export async function repair(home: Pick<DoctorHome, "home" | "doctor">): Promise<void> {
   const before = await fingerprint(home.home);
   expect(await home.doctor()).toMatchObject({ ok: false });
   expect(await fingerprint(home.home)).toBe(before);

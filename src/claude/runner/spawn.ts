@@ -157,7 +157,7 @@ async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
   const reason =
     `Session ${sessionId} could not be resumed: Claude Code no longer has it. The task runs in a fresh session, ` +
     (history === undefined
-      ? "without the old conversation, of which nothing is left."
+      ? "without the old conversation, which is lost."
       : "with the rest of the old conversation as context.");
   warnings.push(reason);
   parts.log.warn(reason, { sessionId });

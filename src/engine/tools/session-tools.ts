@@ -15,7 +15,7 @@ export interface SessionDesk {
   send(requester: string, message: SessionMessage): Promise<JsonRecord>;
   status(requester: string, session: string | undefined): Promise<JsonRecord>;
   projectStatus(requester: string, repo: string | undefined): Promise<string>;
-  /** Undefined in a process that ends with its command: nobody would wait for the result. */
+  /** Undefined in a process that ends with its command and cannot wait for the result. */
   spawn?: ((requester: string, request: SubagentRequest) => Promise<JsonRecord>) | undefined;
 }
 

@@ -15,7 +15,7 @@ import { type StartPlace, isCurrent } from "./start-place.ts";
 
 /** Beside the last request: usually its answer. */
 const QUOTES = 1;
-/** In a process that goes on, the person expects the session to know what was just said. */
+/** In a process that continues, the person expects the session to know what was just said. */
 const QUOTES_AT_ONCE = 8;
 
 /** The sessions of the repo that have something to tell. */

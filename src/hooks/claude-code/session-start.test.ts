@@ -53,7 +53,7 @@ it("adds messages since the last capture, or a remark that there are some", asyn
   const read = (await start(home, repo, { readKept: () => Promise.resolve(kept) })).text;
   expect(read).toContain("the broken importer");
   expect(read).toContain(last);
-  // Something is rendered: it is told with a remark, and the rest is captured in the background.
+  // Something is rendered: it is used with a remark, and the rest is captured in the background.
   const rendered = { next: "all", behind: "the broken importer, and more was said", same: "own" };
   if (state === undefined) throw new Error("nothing was captured");
   const place = { folder: join(home.claudeHome, "offers"), agentId: "main", repo };
@@ -62,7 +62,7 @@ it("adds messages since the last capture, or a remark that there are some", asyn
   const behind = await start(home, repo, { readKept: () => Promise.reject(new Error("the store is not needed")) });
   expect(behind.text).toBe(rendered.behind);
   expect(behind.captures).toMatchObject([{ sessionId: testSessionId("1") }]);
-  // After /clear nobody had the time to capture anything.
+  // After /clear there was no time to capture anything.
   const cleared = await start(home, repo, { readKept: () => Promise.resolve(kept) }, "clear");
   expect(cleared.text).toContain(last);
 });

@@ -29,7 +29,7 @@ export const sessionList = defineTool({
   name: "openclaw_session_list",
   title: "List sessions",
   description:
-    "All Claude Code sessions of this repo, running ones first, then the newest, whoever started them: this agent, " +
+    "All Claude Code sessions of this repo, running ones first, then the newest, started by this agent, " +
     "other agents, people on the command line or in an editor. Use it to know about earlier and parallel work.",
   flag: "sessionListEnabled",
   input: z.strictObject({

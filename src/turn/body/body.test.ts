@@ -111,7 +111,7 @@ describe("prependSystemEvents", () => {
   it("keeps the body without events, and says how many were discarded", () => {
     expect(prependSystemEvents({ body: "hi", events: [] })).toBe("hi");
     expect(prependSystemEvents({ body: "hi", events: [], dropped: 2 })).toBe(
-      "System: 2 earlier events were left out.\n\nhi",
+      "System: 2 earlier events were omitted.\n\nhi",
     );
   });
 

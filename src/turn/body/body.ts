@@ -212,7 +212,7 @@ export function prependSystemEvents(params: {
   const { body, events, dropped = 0 } = params;
   // An event is one line, so that it cannot imitate the message.
   const lines = events.map(({ text, at }) => `System: [${localTime(at)} ${zoneName(at)}] ${printableLine(text)}`);
-  if (dropped > 0) lines.unshift(`System: ${dropped} earlier ${dropped === 1 ? "event was" : "events were"} left out.`);
+  if (dropped > 0) lines.unshift(`System: ${dropped} earlier ${dropped === 1 ? "event was" : "events were"} omitted.`);
   return lines.length === 0 ? body : `${lines.join("\n")}\n\n${body}`;
 }
 

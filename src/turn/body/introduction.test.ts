@@ -1,4 +1,4 @@
-/** What the agent is told once: windows, groups, modes, models, channels; and what the entry records of a turn. */
+/** Facts that the agent gets once: windows, groups, modes, models, channels; and what the entry records of a turn. */
 import { expect, it } from "vitest";
 import { patchSession } from "../../session/patch.ts";
 import { saidText } from "../../transcript/messages.ts";

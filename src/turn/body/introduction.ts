@@ -1,5 +1,5 @@
 /**
- * What the agent is told once, as system events: why a window began, the group that it is in, and, at the start of its
+ * Facts that the agent gets once, as system events: why a window began, the group that it is in, and, at the start of its
  * main session, the channels. Nothing is stored for this; a group's changed mode is marked in the entry.
  */
 import { localTime } from "../../base/clock.ts";

@@ -90,12 +90,12 @@ it("a project name is one line; earlier messages belong to the previous project"
   await home.parts.agent.store.handoffs.delete(KEY);
   await home.say("Please paint the shop window.");
   const entry = await home.parts.agent.store.get(KEY);
-  const anew = await home.parts.handoff?.capture(
+  const again = await home.parts.handoff?.capture(
     { kind: "session", sessionKey: KEY, ...(entry && { entry }) },
     "asked",
   );
-  expect(new Set(anew?.patterns.map(({ project }) => project))).toContain("main");
-  expect(anew?.summary).toMatchObject({ blockers: [], inProgress: ["Please paint the shop window."] });
+  expect(new Set(again?.patterns.map(({ project }) => project))).toContain("main");
+  expect(again?.summary).toMatchObject({ blockers: [], inProgress: ["Please paint the shop window."] });
   expect(await home.type("/project default")).toContain("Project main, from the folder");
   expect(await home.type("/project /no/such/folder")).toBe("There is no folder /no/such/folder.");
   const stranger = { Provider: "telegram", SenderId: "7" };

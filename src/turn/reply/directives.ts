@@ -29,7 +29,7 @@ export function parseReplyDirectives(
   const [first] = media;
   return {
     text: isSilent ? "" : text,
-    // Absent members are left out, as in OpenClaw's answers.
+    // Absent members are omitted, as in OpenClaw's answers.
     ...(first === undefined ? {} : { mediaUrl: first, mediaUrls: media }),
     ...(inline.replyToId === undefined ? {} : { replyToId: inline.replyToId }),
     replyToCurrent: inline.replyToCurrent,
