@@ -29,18 +29,17 @@ export interface CopyOptions {
 }
 
 export function emptyCounts(): CopyCounts {
-  const none = () => ({ found: 0, copied: 0 });
   return {
-    sessions: none(),
-    windows: none(),
-    transcripts: none(),
-    archivedSessions: none(),
-    handoffs: none(),
-    groupMessages: none(),
-    systemEvents: none(),
-    waitingMessages: none(),
-    waitingReplies: none(),
-    documents: none(),
+    sessions: { found: 0, copied: 0 },
+    windows: { found: 0, copied: 0 },
+    transcripts: { found: 0, copied: 0 },
+    archivedSessions: { found: 0, copied: 0 },
+    handoffs: { found: 0, copied: 0 },
+    groupMessages: { found: 0, copied: 0 },
+    systemEvents: { found: 0, copied: 0 },
+    waitingMessages: { found: 0, copied: 0 },
+    waitingReplies: { found: 0, copied: 0 },
+    documents: { found: 0, copied: 0 },
   };
 }
 
