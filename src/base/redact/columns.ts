@@ -1,5 +1,5 @@
 /** Removes secrets below a head that names them: in tables, separated values, rows inserted with SQL, and lists. */
-import { JOINED, MIXED, PASSWORD, RANDOM, SECRET, WORD, isHex, looksTyped, strengthOf } from "./judge.ts";
+import { JOINED, MIXED, PASSWORD, RANDOM, SECRET, WORD, isHex, looksTyped, strengthOf } from "./strength.ts";
 import { REDACTED } from "./rules.ts";
 
 const HEAD = /^[\p{L}\w .()-]{0,40}$/u;
