@@ -124,7 +124,7 @@ const inText =
     if (strength >= MIXED) return secret.length >= 6;
     if (value.isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
     if (strength === JOINED && isQuoted) return !/\s/.test(secret) || mayBeWord(kept, secret);
-    if (strength === JOINED && /\d/.test(secret)) return clauseEnds(after);
+    if (strength === JOINED && (/\d/.test(secret) || value.PUT_TOGETHER.test(secret))) return clauseEnds(after);
     return (strength >= WORD || /^[a-z]+(?:[A-Z][a-z]+)+$|ing$/.test(secret)) && isWord(secret, cue);
   };
 
@@ -146,7 +146,7 @@ export const isTold = inText((secret, { kept, before, after, isQuoted }) => {
 export const isBeside = inText((secret, { kept, before, after, isQuoted }) => {
   if (strengthOf(secret) < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
   if (isQuoted || /(?:\w-\w.*){3}/.test(secret)) return clauseEnds(after);
-  const isLogin = / (?:as|into|als) .* (?:with|mit) /.test(before);
+  const isLogin = / (?:as|into|als) .* (?:with|mit) |\buser\b.* and /.test(before);
   const isName = isLogin ? clauseEnds(after) : isLast(after) && /^\p{Lu}\p{Ll}|\p{L}\W\p{L}/u.test(secret);
   return isName && /\b(?:with|and|has|mit|und)(?: the| das| dem)? $/.test(before);
 });
@@ -169,7 +169,7 @@ export const isAnswer: Judge = (secret, cue) => isRequested(secret, cue) && isRe
 /** Letters with digits or signs; any word in quotes. */
 export const isTyped: Judge = (secret, { after, isQuoted }) => {
   const strength = strengthOf(secret);
-  if (strength === JOINED && /\d/.test(secret)) return clauseEnds(after);
+  if (strength === JOINED && (/\d/.test(secret) || value.PUT_TOGETHER.test(secret))) return clauseEnds(after);
   return strength >= MIXED ? secret.length >= 6 : isQuoted && strength >= WORD;
 };
 /** "when it asks for the password, enter …" */
@@ -177,7 +177,7 @@ export const isTypedLater: Judge = (secret, cue) =>
   kindOf(cue) === "password" && !NAME.test(secret) && isTyped(secret, cue);
 
 const NAMED_END = String.raw`(?: (?:for|of|on|to|and|in|at|until|when|now|then)\b|[^\s\w-]|\s*$|\n)`;
-const NAMED_PASSWORD = expression`(?:is|was|as) (?:[\w']{1,12} ){0,4}${PASSWORD}${NAMED_END}`;
+const NAMED_PASSWORD = expression`(?:is|was|${oneOf("as")}) (?:[\w']{1,12} ){0,4}${PASSWORD}${NAMED_END}`;
 const NAMED_SECRET = expression`(?:is|was) (?:[\w']{1,12} ){0,4}${SECRET}${NAMED_END}`;
 /** "tulip7 is the password" */
 export const isNamed: Judge = (secret, cue) =>

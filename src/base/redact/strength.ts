@@ -37,18 +37,25 @@ const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|i
 const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
 export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
 const CODE = new RegExp(anyOf(TABLE.code));
+const NAME_IN_CODE = /^[a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:_[a-z]+)+$/;
 
-export function strengthOf(value: string): number {
+/** Nothing in quotes or in a table is the name of a variable. */
+export function strengthOf(value: string, isLiteral = false): number {
   if (value.length > 512) return /^[\w+/=.-]+$/.test(value) ? RANDOM : NONE;
   if (value.trim().length < 4 || isPlaceholder(value)) return NONE;
   if (/\s/.test(value)) return strengthOfPhrase(value.trim().split(/\s+/));
   if (isRandom(value)) return RANDOM;
-  if (/[!?]$/.test(value)) return strengthOf(value.replace(/[!?]+$/, ""));
+  if (/[!?]$/.test(value)) return strengthOf(value.replace(/[!?]+$/, ""), isLiteral);
+  if (!isLiteral && NAME_IN_CODE.test(value)) return NONE;
   if (isHex(value) || CODE.test(value) || !/\p{L}/u.test(value)) return NONE;
   if (/^\p{L}+$/u.test(value) && !/\p{Ll}\p{Lu}/u.test(value)) return isWord(value) ? WORD : NONE;
   if (/\d\p{L}|\p{L}\d|[^\p{L}\d._&+/-]/u.test(value)) return MIXED;
+  if (PUT_TOGETHER.test(value)) return wordsOf(value).some(isListed) ? NONE : JOINED;
   return areDescribing(wordsOf(value)) && !/\W\d+$|_\d+$/.test(value) ? NONE : JOINED;
 }
+
+/** `Tulip.Tango`, `Tulip+Tango_3`: neither a compound of a sentence nor a name in code. `Settings.Default` is one. */
+export const PUT_TOGETHER = /^\p{Lu}\p{Ll}+(?:[.+_&]\p{Lu}\p{Ll}+)+[._]?\d*$/u;
 
 /** "velvet hammer sunday", but no sentence and no code. */
 function strengthOfPhrase(words: readonly string[]): number {
@@ -69,8 +76,11 @@ const isWord = (value: string): boolean => !describes(value) && !/[^f]ly$/.test(
 
 function describes(word: string): boolean {
   const lower = word.toLowerCase().replace(/[.,!?]+$/, "");
-  return DESCRIBING.has(lower) || DESCRIBING.has(lower.replace(/s$/, "")) || DESCRIBING_END.test(lower);
+  return isListed(lower) || DESCRIBING_END.test(lower);
 }
+
+const isListed = (word: string): boolean =>
+  DESCRIBING.has(word.toLowerCase()) || DESCRIBING.has(word.toLowerCase().replace(/s$/, ""));
 
 /** Of two joined words either may describe ("per-user"), of more the last or most. */
 export function areDescribing(words: readonly string[]): boolean {
