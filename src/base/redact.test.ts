@@ -41,6 +41,8 @@ const ORDINARY: readonly string[] = [
   "key-components-of-the-new-design-system",
   "👨\u200d👩\u200d👧 the pass\u00adword is wrong",
   "set the password to expire",
+  "AKIAIOSFODNN7EXAMPLE",
+  'secret: "***REMOVED***"',
   "inputTokens: 190000, max_tokens=4096",
   "commit 3f2a91b76c1de08b5a290d7e1c4f68390a1b2c3d",
   '{"sessionId":"9144d6d5-0559-4de5-94fb-5fe450286816","sessionKey":"agent:main:telegram:dm:1001"}',
@@ -78,7 +80,7 @@ const HOSTILE: readonly string[] = [
 describe("redactText", () => {
   it.each([
     [`key sk-ant-${"a1B2".repeat(8)} end`, "key sk-ant-[redacted] end"],
-    ["AKIAIOSFODNN7EXAMPLE", "AKIA[redacted]"],
+    ["AKIAIOSFODNN7QZWTRUV", "AKIA[redacted]"],
     [
       `https://api.telegram.org/bot7123456789:${"Ab-_9".repeat(7)}/getMe`,
       "https://api.telegram.org/bot[redacted]/getMe",
@@ -120,6 +122,13 @@ describe("redactText", () => {
 
   it("keeps invisible characters that hide nothing", () => {
     expect(redactText("password: k9-Tulip, می\u200cخواهم")).toBe("password: [redacted], می\u200cخواهم");
+  });
+
+  it.each(["password: ", "the pwd is "])("looks through an invisible character anywhere in %j", (label) => {
+    for (const at of label.split("").keys()) {
+      const start = `می\u200cخواهم ${label.slice(0, at)}\u200b${label.slice(at)}`;
+      expect(redactText(`${start}Velvet.Otter`).replaceAll("\u200b", "")).toBe(`می\u200cخواهم ${label}[redacted]`);
+    }
   });
 
   it("takes typographic quotes for quotes and keeps them", () => {

@@ -70,6 +70,7 @@ function readHeads(line: string, divider: RegExp): RedactRow | undefined {
 
 function redactCell(cell: string, weakest: number | undefined): string {
   const [, before = "", value = "", after = ""] = CELL.exec(cell) ?? [];
-  if (weakest === undefined || !(strengthOf(value, weakest === WORD) >= weakest || (weakest === MIXED && isHex(value)))) return cell;
+  if (weakest === undefined || !(strengthOf(value, weakest === WORD) >= weakest || (weakest === MIXED && isHex(value))))
+    return cell;
   return before + REDACTED + after;
 }

@@ -38,8 +38,8 @@ function kindOf({ kept, before }: Cue): "password" | "secret" | "key" {
 
 const OTHER_KEY = expression`${oneOf("other_key")}[ _-]?$`;
 const OWN_KEY = expression`(?:[?&]|\b(?:${oneOf("key")}|(?:my|our|new)(?: [\w-]{2,16}){1,2})[ -])$`;
-/** Several signs and a digit, but no template. */
-const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
+/** Several signs and a digit, but no template and no expression. */
+const GENERATED = /^(?!\^|.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
 
 /** `weatherKey: 5f0e93b1c7d24a68…`, "my weather key is …" */
 function isKey(secret: string, { kept, before, isQuoted }: Cue): boolean {
@@ -65,8 +65,9 @@ const OWNER = expression`\b${oneOf("owner")}\b|@`;
 /** Only the describing words of English are known. In other languages they begin with a small letter. */
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
-/** `password: PasswordInput;` */
-const isType = (word: string, around: string): boolean => /: ;/.test(around) && /^(?:[A-Z]+[a-z]+){2,}$/.test(word);
+/** `password: PasswordInput;`, `password = Input.Text;`: a type or a member, at the end of a statement. */
+const isType = (word: string, around: string): boolean =>
+  /[:=] (?:;|,\n|\s?\})/.test(around) && /^(?:[A-Z]+[a-z]+\.?){2,}$/.test(word);
 const joined = (text: string): string => text.replaceAll(/[_.-]/g, "").toLowerCase();
 
 /** `name = value` */
@@ -74,6 +75,7 @@ export const isAssigned: Judge = (secret, cue) => {
   const { kept, before, after, isQuoted } = cue;
   const kind = kindOf(cue);
   if (kind === "key") return isKey(secret, cue);
+  if (kept.startsWith("pass(") || (!isQuoted && /\$/.test(secret) && NAME.test(secret))) return false; // `t.pass("…`
   if (/[:=]\s*(?:new )?[\w.]+\(\s*$/.test(kept)) return value.isOpaqueKey(secret); // `Buffer.from("…`
   const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
   const isNameItself = joined(name).includes(joined(secret)); // `POSTGRES_PASSWORD=postgres`
@@ -82,7 +84,7 @@ export const isAssigned: Judge = (secret, cue) => {
   const isClear = isQuoted ? isConstant || /[:=>(]\s*$/.test(kept) || /[\w.#[-]$/.test(before) : isSetting(cue);
   const isWordOfSentence = !isQuoted && /^\p{Ll}+$/u.test(secret) && !mayBeWord(kept, secret);
   if (isClear && CLEAR_NAME.test(name) && isAnyValue(secret, name) && !isWordOfSentence) return true;
-  const strength = strengthOf(secret);
+  const strength = strengthOf(secret, isQuoted || isInSettings(kept, after));
   if (kind === "secret") return isToken(secret, isQuoted) || (isConstant && strength >= WORD && secret.length >= 8);
   if (strength >= MIXED || (isQuoted && /phrase$/i.test(name) && isSentence(secret))) return true;
   if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$|^[\w-]+ $/.test(kept) && !isLast(after)) return false;
@@ -103,8 +105,12 @@ const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+)
 function isAnyValue(text: string, name: string): boolean {
   if (value.isPlaceholder(text) || OTHER_VALUE.test(text) || NAME.test(text) || CONSTANT.test(text)) return false;
   if (/^[A-Z0-9]+_[A-Z0-9_]+$/.test(name)) return !value.DESCRIBING.has(text.toLowerCase());
-  return !value.areDescribing(text.includes(".") ? value.wordsOf(text) : value.wordsOf(text).slice(-1));
+  return value.PUT_TOGETHER.test(text) ? strengthOf(text) > 0 : !value.areDescribing(value.wordsOf(text));
 }
+
+/** `password=tulipTango dbname=…`. An argument in code is followed by a comma or a bracket. */
+const isInSettings = (kept: string, after: string): boolean =>
+  /[^\s=]=$/.test(kept) && /^(?:[\s&"'`]|;\s?[\w ]{1,20}=|$)/.test(after);
 
 /** A line with nothing but a name and a value. The line above does not end as code does. */
 const isSetting = ({ kept, before, after }: Cue): boolean =>
@@ -142,14 +148,16 @@ export const isTold = inText((secret, { kept, before, after, isQuoted }) => {
   return (/[:=]\s*$/.test(kept) ? isLast : clauseEnds)(after) && (isChanged || !/\s(?:to|from)\s+$/.test(kept));
 });
 
-/** "the password …": without a verb. */
-export const isBeside = inText((secret, { kept, before, after, isQuoted }) => {
-  if (strengthOf(secret) < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
+const isWordBeside = inText((secret, { before, after, isQuoted }) => {
+  if (strengthOf(secret) < WORD) return false;
   if (isQuoted || /(?:\w-\w.*){3}/.test(secret)) return clauseEnds(after);
   const isLogin = / (?:as|into|als) .* (?:with|mit) |\buser\b.* and /.test(before);
   const isName = isLogin ? clauseEnds(after) : isLast(after) && /^\p{Lu}\p{Ll}|\p{L}\W\p{L}/u.test(secret);
   return isName && /\b(?:with|and|has|mit|und)(?: the| das| dem)? $/.test(before);
 });
+/** "the password …": without a verb. To "pass" is a verb itself, and a password file is not a password. */
+export const isBeside: Judge = (secret, cue) =>
+  !(/^pass\W/i.test(cue.kept) && !OWNER.test(cue.before)) && !cue.before.endsWith("/") && isWordBeside(secret, cue);
 
 const isLine = inText((secret, { kept }) => strengthOf(secret) >= (/^[\w-]+\W*[:|>]/.test(kept) ? WORD : JOINED));
 /** On the line below its label. `NAME=…` there is another setting. */

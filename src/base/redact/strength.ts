@@ -30,6 +30,7 @@ export const SECRET = oneOf("secret");
 /** Words that can follow a complete clause. */
 export const CLAUSE_START = setOf(COMMON.english, COMMON.other, COMMON.common, WORDS.adverbs);
 export const ABOUT = setOf(WORDS.about, WORDS.verbs);
+const IN_CODE = setOf(WORDS.about, WORDS.values);
 const SENTENCE_START = setOf(...CLAUSE_START, ...ABOUT);
 export const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.values);
 const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
@@ -50,7 +51,7 @@ export function strengthOf(value: string, isLiteral = false): number {
   if (isHex(value) || CODE.test(value) || !/\p{L}/u.test(value)) return NONE;
   if (/^\p{L}+$/u.test(value) && !/\p{Ll}\p{Lu}/u.test(value)) return isWord(value) ? WORD : NONE;
   if (/\d\p{L}|\p{L}\d|[^\p{L}\d._&+/-]/u.test(value)) return MIXED;
-  if (PUT_TOGETHER.test(value)) return wordsOf(value).some(isListed) ? NONE : JOINED;
+  if (PUT_TOGETHER.test(value)) return wordsOf(value).some((word) => IN_CODE.has(word.toLowerCase())) ? NONE : JOINED;
   return areDescribing(wordsOf(value)) && !/\W\d+$|_\d+$/.test(value) ? NONE : JOINED;
 }
 
@@ -74,18 +75,17 @@ function areGroups(words: readonly string[]): boolean {
 export const wordsOf = (value: string): readonly string[] => value.match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{Lo}+/gu) ?? [];
 const isWord = (value: string): boolean => !describes(value) && !/[^f]ly$/.test(value);
 
+const isListed = (word: string): boolean => DESCRIBING.has(word) || DESCRIBING.has(word.replace(/s$/, ""));
+
 function describes(word: string): boolean {
   const lower = word.toLowerCase().replace(/[.,!?]+$/, "");
   return isListed(lower) || DESCRIBING_END.test(lower);
 }
 
-const isListed = (word: string): boolean =>
-  DESCRIBING.has(word.toLowerCase()) || DESCRIBING.has(word.toLowerCase().replace(/s$/, ""));
-
-/** Of two joined words either may describe ("per-user"), of more the last or most. */
+/** The last word decides ("case-sensitive"), or a listed one of two ("per-user"), or most of more. */
 export function areDescribing(words: readonly string[]): boolean {
-  const count = words.filter(describes).length;
-  return words.length < 3 ? count > 0 : describes(words.at(-1) ?? "") || count > words.length / 2;
+  const listed = words.filter((word) => isListed(word.toLowerCase())).length;
+  return describes(words.at(-1) ?? "") || listed > (words.length < 3 ? 0 : words.length / 2);
 }
 
 /** A sign between letters, or a digit among letters of both cases. */
