@@ -38,7 +38,7 @@ function spellPassword(text: string): string {
   return text.replace(DISGUISED, (word) => {
     if (/^password$/i.test(word)) return word;
     const letters = Array.from("password");
-    return word.replace(/[^ .*_-]|[ .*_-]/g, (sign) => (/[ .*_-]/.test(sign) ? DROPPED : (letters.shift() ?? "")));
+    return word.replace(/./g, (sign) => (/[ .*_-]/.test(sign) ? DROPPED : (letters.shift() ?? "")));
   });
 }
 
@@ -47,22 +47,14 @@ function redactAs(text: string, form: string): string {
   const plain = form.replaceAll(DROPPED, "");
   const redacted = redactPlain(plain);
   if (redacted === plain) return text;
-  const places = plain.length === text.length ? undefined : placesIn(form);
+  const places = [...form.split("").keys()].filter((at) => form.charAt(at) !== DROPPED);
   let end = 0;
   const pieces = redacted.split(REDACTED).map((piece) => {
     const start = plain.indexOf(piece, end);
     end = start + piece.length;
-    if (places === undefined || piece === "") return text.slice(start, end);
-    return text.slice(places[start], (places[end - 1] ?? 0) + 1);
+    return piece && text.slice(places[start], (places[end - 1] ?? 0) + 1);
   });
   return pieces.join(REDACTED);
-}
-
-/** Where each character of the plain text is in the form. */
-function placesIn(form: string): number[] {
-  const places: number[] = [];
-  for (let at = 0; at < form.length; at++) if (form.charAt(at) !== DROPPED) places.push(at);
-  return places;
 }
 
 /** Certificates and public keys look random but are not secrets. */

@@ -3,7 +3,7 @@
  * with digits or signs need a label such as "password", a plain word needs "password is" and the end of the clause.
  */
 import * as value from "./strength.ts";
-import { JOINED, MIXED, PASSWORD, RANDOM, SECRET, TABLE, WORD, oneOf, strengthOf } from "./strength.ts";
+import { JOINED, MIXED, PASSWORD, SECRET, TABLE, WORD, oneOf, strengthOf } from "./strength.ts";
 
 /** What the rule keeps, the 1,000 characters before it and the 60 after the value. */
 type Cue = Readonly<{ kept: string; before: string; after: string; isQuoted: boolean }>;
@@ -44,7 +44,7 @@ const GENERATED = /^(?!\^|.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
 /** `weatherKey: 5f0e93b1c7d24a68…`, "my weather key is …" */
 function isKey(secret: string, { kept, before, isQuoted }: Cue): boolean {
   const isName = /[\w./-]$/.test(before) && /[:=,(\n]/.test(kept);
-  if (OTHER_KEY.test(before) || !(isName || OWN_KEY.test(before) || /^appid/i.test(kept))) return false;
+  if (OTHER_KEY.test(before) || !(isName || OWN_KEY.test(before))) return false;
   return (!/^salt/i.test(kept) && value.isOpaqueKey(secret)) || (isQuoted && GENERATED.test(secret));
 }
 
@@ -52,9 +52,8 @@ function isKey(secret: string, { kept, before, isQuoted }: Cue): boolean {
 function isToken(secret: string, isQuoted: boolean): boolean {
   if (value.isOpaqueKey(secret) || (value.isHex(secret) && secret.length >= 12)) return true;
   const strength = strengthOf(secret);
-  if (strength === RANDOM || (isQuoted && GENERATED.test(secret))) return true;
   if (secret.length < 8 || strength < JOINED) return false;
-  if (strength === MIXED) return isQuoted || value.looksTyped(secret) || /(?:\d.*){3}/.test(secret);
+  if (strength >= MIXED) return value.looksTyped(secret) || /(?:\d.*){3}/.test(secret);
   return isQuoted && /\d/.test(secret) && !NAME.test(secret);
 }
 
@@ -86,17 +85,14 @@ export const isAssigned: Judge = (secret, cue) => {
   if (isClear && CLEAR_NAME.test(name) && isAnyValue(secret, name) && !isWordOfSentence) return true;
   const strength = strengthOf(secret, isQuoted || isInSettings(kept, after));
   if (kind === "secret") return isToken(secret, isQuoted) || (isConstant && strength >= WORD && secret.length >= 8);
-  if (strength >= MIXED || (isQuoted && /phrase$/i.test(name) && isSentence(secret))) return true;
+  const isSentence = /phrase$/i.test(name) && /^[a-z]+(?: [a-z]+){3,}$/.test(secret) && !NAME.test(secret);
+  if (strength >= MIXED || (isQuoted && isSentence)) return true;
   if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$|^[\w-]+ $/.test(kept) && !isLast(after)) return false;
   const isCompound = isConstant && /^\p{L}+(?:-\p{L}+)+$/u.test(secret) && !value.isPlaceholder(secret);
   if (strength === JOINED || value.isHex(secret) || isCompound || /^(?!12345)\d{6,16}$/.test(secret)) return true;
   if (strength !== WORD || /,\s*$/.test(kept) || (!isQuoted && kept.endsWith(":"))) return false; // `hash("password", "salt")`
   return isQuoted || isConstant || OWNER.test(before) || (!/^(?:pass|pw)$/i.test(name) && mayBeWord(kept, secret));
 };
-
-/** Four or more words that say nothing about passwords. */
-const isSentence = (text: string): boolean =>
-  /^[a-z]+(?: [a-z]+){3,}$/.test(text) && !text.split(" ").some((word) => value.ABOUT.has(word));
 
 /** A path, a version, an address, a rule, a member, a type. */
 const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
@@ -105,7 +101,7 @@ const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+)
 function isAnyValue(text: string, name: string): boolean {
   if (value.isPlaceholder(text) || OTHER_VALUE.test(text) || NAME.test(text) || CONSTANT.test(text)) return false;
   if (/^[A-Z0-9]+_[A-Z0-9_]+$/.test(name)) return !value.DESCRIBING.has(text.toLowerCase());
-  return value.PUT_TOGETHER.test(text) ? strengthOf(text) > 0 : !value.areDescribing(value.wordsOf(text));
+  return !value.areDescribing(value.wordsOf(text));
 }
 
 /** `password=tulipTango dbname=…`. An argument in code is followed by a comma or a bracket. */
@@ -114,7 +110,7 @@ const isInSettings = (kept: string, after: string): boolean =>
 
 /** A line with nothing but a name and a value. The line above does not end as code does. */
 const isSetting = ({ kept, before, after }: Cue): boolean =>
-  /(?:\S=|:[ \t]|[:=]\s*)$/.test(kept) &&
+  /[:=]\s*$/.test(kept) &&
   /(?:^|[^{(,;\s][ \t]*\n|\n\n)[ \t]*(?:[-+>] ?|export |set )?[\w.-]*$/.test(before) &&
   /^[ \t]*(?:#|\r?\n|$)/.test(after);
 
@@ -126,12 +122,12 @@ const inText =
     const kind = kindOf(cue);
     if (kind === "key") return isKey(secret, cue);
     if (kind === "secret") return !/,\s*$/.test(kept) && isToken(secret, false);
-    const strength = isType(secret, kept + after) ? 0 : strengthOf(secret);
+    const strength = isType(secret, kept + after) ? 0 : strengthOf(secret, isLast(after) && !NAME.test(secret));
     if (strength >= MIXED) return secret.length >= 6;
     if (value.isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
     if (strength === JOINED && isQuoted) return !/\s/.test(secret) || mayBeWord(kept, secret);
     if (strength === JOINED && (/\d/.test(secret) || value.PUT_TOGETHER.test(secret))) return clauseEnds(after);
-    return (strength >= WORD || /^[a-z]+(?:[A-Z][a-z]+)+$|ing$/.test(secret)) && isWord(secret, cue);
+    return (strength >= WORD || secret.endsWith("ing")) && isWord(secret, cue);
   };
 
 /** "the password is …" */
@@ -141,16 +137,14 @@ export const isTold = inText((secret, { kept, before, after, isQuoted }) => {
   const isActivity =
     stem !== secret && ![stem, `${stem}e`, stem.slice(0, -1), secret].some((form) => value.DESCRIBING.has(form));
   if (strength < WORD && secret.endsWith("ing")) return isActivity && isLast(after) && OWNER.test(lastLine(before)); // "snowboarding"
-  if (strength < WORD) return isLast(after) && !NAME.test(secret) && !value.areDescribing(value.wordsOf(secret));
-  if (strength === JOINED) return clauseEnds(after);
+  if (strength !== WORD) return clauseEnds(after);
   if ((!isQuoted && !mayBeWord(kept, secret)) || /^ (?:to|than)\b/.test(after)) return false;
   const isChanged = /\b(?:set|chang|reset|updat)\w*\b[^.\n]{0,60}$/i.test(before + kept);
   return (/[:=]\s*$/.test(kept) ? isLast : clauseEnds)(after) && (isChanged || !/\s(?:to|from)\s+$/.test(kept));
 });
 
 const isWordBeside = inText((secret, { before, after, isQuoted }) => {
-  if (strengthOf(secret) < WORD) return false;
-  if (isQuoted || /(?:\w-\w.*){3}/.test(secret)) return clauseEnds(after);
+  if (isQuoted) return clauseEnds(after);
   const isLogin = / (?:as|into|als) .* (?:with|mit) |\buser\b.* and /.test(before);
   const isName = isLogin ? clauseEnds(after) : isLast(after) && /^\p{Lu}\p{Ll}|\p{L}\W\p{L}/u.test(secret);
   return isName && /\b(?:with|and|has|mit|und)(?: the| das| dem)? $/.test(before);
