@@ -74,7 +74,7 @@ export const isAssigned: Judge = (secret, cue) => {
   const { kept, before, after, isQuoted } = cue;
   const kind = kindOf(cue);
   if (kind === "key") return isKey(secret, cue);
-  if (kept.startsWith("pass(") || (!isQuoted && /\$/.test(secret) && NAME.test(secret))) return false; // `t.pass("…`
+  if (kept.startsWith("pass(")) return false; // `t.pass("…`
   if (/[:=]\s*(?:new )?[\w.]+\(\s*$/.test(kept)) return value.isOpaqueKey(secret); // `Buffer.from("…`
   const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
   const isNameItself = joined(name).includes(joined(secret)); // `POSTGRES_PASSWORD=postgres`
@@ -192,13 +192,11 @@ const CLEAR_LOGIN = /\b(?:creds|credentials|basic auth|user ?\/ ?pass\w*|zugang\
 /** A user and a password side by side. */
 export const isPair: Judge = (secret, { kept, after, isQuoted }) => {
   const strength = strengthOf(secret);
-  const isTypedValue = value.looksTyped(secret);
   if (isQuoted && /^[a-z]{4}(?: [a-z]{4}){3}$/.test(secret)) return true;
-  if (strength >= MIXED) return secret.length >= 6 && (isTypedValue || /(?:\s|\badmin.|\broot.)$/.test(kept));
-  const isLogin = CLEAR_LOGIN.test(kept) && /\P{L}/u.test(secret);
-  if (strength === JOINED && (isQuoted || clauseEnds(after)) && (isLogin || isTypedValue)) return true;
-  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$|\b(?:cred|zugang).*(?:\/ |:)$/i.test(kept); // "Google / GitHub" are not
-  return isUser && strength >= WORD && /^\p{Lu}\p{Ll}|\d/u.test(secret) && isLast(after);
+  if (strength >= MIXED) return secret.length >= 6;
+  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$/.test(kept) || (CLEAR_LOGIN.test(kept) && !kept.endsWith("| ")); // "Google / GitHub" are not
+  const isChosen = value.looksTyped(secret) || (isUser && /^\p{Lu}\p{Ll}|\P{L}/u.test(secret));
+  return strength >= WORD && isChosen && (isQuoted || clauseEnds(after));
 };
 /** `admin:Password1`, but no role, tag, path or version. */
 export const isAccount: Judge = (secret, cue) =>
@@ -218,8 +216,8 @@ export const isPhrase: Judge = (secret, cue) => {
   const isPassphrase = /^pass[-_ ]?phrase/i.test(kept) || /\b(?:app(?:lication)?|master)[- ]$/i.test(before);
   const isBesideUser = OWNER.test((before + kept).slice(-120));
   const isMany = words.length > 2;
-  if (/^[\w-]+\s*$/.test(kept)) return isPassphrase && isMany && isBesideUser && isLast(after);
-  if (isMany && (isTitle ? isLast(after) : isPassphrase && clauseEnds(after))) return true;
+  const isBound = isBesideUser || !/^[\w-]+\s$/.test(kept);
+  if (isMany && isPassphrase && isBound && clauseEnds(after)) return true;
   const isPrompt = PROMPT.test(lastLine(before));
   const isOwnLine = (isPrompt || LABEL_AT_START.test(lastLine(before))) && /^[ \t]*(?:\r?\n|$)/.test(after);
   return isOwnLine && (isPassphrase || isPrompt || /\d$/.test(secret) || (isBesideUser && (isTitle || isMany)));

@@ -88,9 +88,11 @@ export function areDescribing(words: readonly string[]): boolean {
   return describes(words.at(-1) ?? "") || listed > (words.length < 3 ? 0 : words.length / 2);
 }
 
-/** A sign between letters, or a digit among letters of both cases. */
+/** A sign between letters or words, or a digit among letters of both cases. */
 export const looksTyped = (value: string): boolean =>
-  /[\p{L}\d][!@#$%^&*+=~]+[\p{L}\d]/u.test(value) || /^(?=.*\d)(?=.*\p{Lu}).*\p{Ll}/u.test(value);
+  /[\p{L}\d][!@#$%^&*+=~]+[\p{L}\d]/u.test(value) ||
+  PUT_TOGETHER.test(value) ||
+  /^(?=.*\d)(?=.*\p{Lu}).*\p{Ll}/u.test(value);
 
 /** Commits, checksums and ids look like this too, so it needs a label. */
 export const isHex = (value: string): boolean =>
