@@ -66,7 +66,7 @@ const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
 /** `password: PasswordInput;`, `password = Input.Text;`: a type or a member, at the end of a statement. */
 const isType = (word: string, around: string): boolean =>
-  /[:=] (?:;|,\n|\s?\})/.test(around) && /^(?:[A-Z]+[a-z]+\.?){2,}$/.test(word);
+  /[:=] (?:;|,\n|\s?\})/.test(around) && /^(?:[A-Z][a-z]*\.?){2,}$/.test(word);
 const joined = (text: string): string => text.replaceAll(/[_.-]/g, "").toLowerCase();
 
 /** `name = value` */
@@ -83,7 +83,7 @@ export const isAssigned: Judge = (secret, cue) => {
   const isClear = isQuoted ? isConstant || /[:=>(]\s*$/.test(kept) || /[\w.#[-]$/.test(before) : isSetting(cue);
   const isWordOfSentence = !isQuoted && /^\p{Ll}+$/u.test(secret) && !mayBeWord(kept, secret);
   if (isClear && CLEAR_NAME.test(name) && isAnyValue(secret, name) && !isWordOfSentence) return true;
-  const strength = strengthOf(secret, isQuoted || isInSettings(kept, after));
+  const strength = strengthOf(secret, isQuoted || isInSettings(cue));
   if (kind === "secret") return isToken(secret, isQuoted) || (isConstant && strength >= WORD && secret.length >= 8);
   const isSentence = /phrase$/i.test(name) && /^[a-z]+(?: [a-z]+){3,}$/.test(secret) && !NAME.test(secret);
   if (strength >= MIXED || (isQuoted && isSentence)) return true;
@@ -105,8 +105,9 @@ function isAnyValue(text: string, name: string): boolean {
 }
 
 /** `password=tulipTango dbname=…`. An argument in code is followed by a comma or a bracket. */
-const isInSettings = (kept: string, after: string): boolean =>
-  /[^\s=]=$/.test(kept) && /^(?:[\s&"'`]|;\s?[\w ]{1,20}=|$)/.test(after);
+const isInSettings = ({ kept, before, after }: Cue): boolean =>
+  /[^\s=]=$/.test(kept) &&
+  (/^(?:[\s&"'`]|$)/.test(after) || (after.startsWith(";") && /=[^;\n]+;[\w ]*$/.test(before)));
 
 /** A line with nothing but a name and a value. The line above does not end as code does. */
 const isSetting = ({ kept, before, after }: Cue): boolean =>
@@ -126,7 +127,8 @@ const inText =
     if (strength >= MIXED) return secret.length >= 6;
     if (value.isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
     if (strength === JOINED && isQuoted) return !/\s/.test(secret) || mayBeWord(kept, secret);
-    if (strength === JOINED && (/\d/.test(secret) || value.PUT_TOGETHER.test(secret))) return clauseEnds(after);
+    if (strength === JOINED && value.PUT_TOGETHER.test(secret)) return /[^\w\s-]|\s\w/.test(kept) || clauseEnds(after);
+    if (strength === JOINED && /\d/.test(secret)) return clauseEnds(after);
     return (strength >= WORD || secret.endsWith("ing")) && isWord(secret, cue);
   };
 
@@ -149,9 +151,11 @@ const isWordBeside = inText((secret, { before, after, isQuoted }) => {
   const isName = isLogin ? clauseEnds(after) : isLast(after) && /^\p{Lu}\p{Ll}|\p{L}\W\p{L}/u.test(secret);
   return isName && /\b(?:with|and|has|mit|und)(?: the| das| dem)? $/.test(before);
 });
-/** "the password …": without a verb. To "pass" is a verb itself, and a password file is not a password. */
-export const isBeside: Judge = (secret, cue) =>
-  !(/^pass\W/i.test(cue.kept) && !OWNER.test(cue.before)) && !cue.before.endsWith("/") && isWordBeside(secret, cue);
+/** "the password …": without a verb. Most often "pass" is a verb itself, and `/etc/passwd` is a file. */
+export const isBeside: Judge = (secret, cue) => {
+  const isVerb = /^[Pp]ass\W/.test(cue.kept) && !(OWNER.test(lastLine(cue.before)) && /\W$/.test(cue.before));
+  return !isVerb && !cue.before.endsWith("/") && isWordBeside(secret, cue);
+};
 
 const isLine = inText((secret, { kept }) => strengthOf(secret) >= (/^[\w-]+\W*[:|>]/.test(kept) ? WORD : JOINED));
 /** On the line below its label. `NAME=…` there is another setting. */
@@ -193,7 +197,8 @@ const CLEAR_LOGIN = /\b(?:creds|credentials|basic auth|user ?\/ ?pass\w*|zugang\
 export const isPair: Judge = (secret, { kept, after, isQuoted }) => {
   const strength = strengthOf(secret);
   if (isQuoted && /^[a-z]{4}(?: [a-z]{4}){3}$/.test(secret)) return true;
-  if (strength >= MIXED) return secret.length >= 6;
+  if (strength >= MIXED)
+    return secret.length >= 6 && (value.looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept));
   const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$/.test(kept) || (CLEAR_LOGIN.test(kept) && !kept.endsWith("| ")); // "Google / GitHub" are not
   const isChosen = value.looksTyped(secret) || (isUser && /^\p{Lu}\p{Ll}|\P{L}/u.test(secret));
   return strength >= WORD && isChosen && (isQuoted || clauseEnds(after));

@@ -29,11 +29,11 @@ export const SECRET = oneOf("secret");
 
 /** Words that can follow a complete clause. */
 export const CLAUSE_START = setOf(COMMON.english, COMMON.other, COMMON.common, WORDS.adverbs);
-export const ABOUT = setOf(WORDS.about, WORDS.verbs);
+const ABOUT = setOf(WORDS.about, WORDS.verbs);
 const IN_CODE = setOf(WORDS.about, WORDS.values);
 const SENTENCE_START = setOf(...CLAUSE_START, ...ABOUT);
 export const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.values);
-const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
+const DESCRIBING_END = /.{2}(?:[^e]ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
 
 const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
 export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
