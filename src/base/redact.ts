@@ -47,12 +47,13 @@ function redactAs(text: string, form: string): string {
   const plain = form.replaceAll(DROPPED, "");
   const redacted = redactPlain(plain);
   if (redacted === plain) return text;
-  const places = [...form.split("").keys()].filter((at) => form.charAt(at) !== DROPPED);
+  const all = plain.length === form.length ? [] : [...form.split("").keys()];
+  const places = all.filter((at) => form.charAt(at) !== DROPPED);
   let end = 0;
   const pieces = redacted.split(REDACTED).map((piece) => {
     const start = plain.indexOf(piece, end);
     end = start + piece.length;
-    return piece && text.slice(places[start], (places[end - 1] ?? 0) + 1);
+    return piece && text.slice(places[start] ?? start, (places[end - 1] ?? end - 1) + 1);
   });
   return pieces.join(REDACTED);
 }
