@@ -51,6 +51,7 @@ function isKey(secret: string, { kept, before, isQuoted }: Cue): boolean {
 /** Tokens are never plain words. */
 function isToken(secret: string, isQuoted: boolean): boolean {
   if (value.isOpaqueKey(secret) || (value.isHex(secret) && secret.length >= 12)) return true;
+  if (isQuoted && GENERATED.test(secret)) return true;
   const strength = strengthOf(secret);
   if (secret.length < 8 || strength < JOINED) return false;
   if (strength >= MIXED) return value.looksTyped(secret) || /(?:\d.*){3}/.test(secret);
