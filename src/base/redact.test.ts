@@ -1,4 +1,5 @@
 /** What redaction promises. `redact-cases.test.ts` has more secrets and ordinary text, by kind. */
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactText, redactValue } from "./redact.ts";
@@ -40,6 +41,8 @@ const ORDINARY: readonly string[] = [
   "key-components-of-the-new-design-system",
   "👨\u200d👩\u200d👧 the pass\u00adword is wrong",
   "set the password to expire",
+  "AKIAIOSFODNN7EXAMPLE",
+  'secret: "***REMOVED***"',
   "inputTokens: 190000, max_tokens=4096",
   "commit 3f2a91b76c1de08b5a290d7e1c4f68390a1b2c3d",
   '{"sessionId":"9144d6d5-0559-4de5-94fb-5fe450286816","sessionKey":"agent:main:telegram:dm:1001"}',
@@ -71,13 +74,13 @@ const HOSTILE: readonly string[] = [
   "password |password is |Password:\n\n|secret\n|\nsecrets:\na: b|password,a\n|use it as the password ",
   "-----BEGIN PRIVATE KEY-----\n|sign in as x with |pin is 1234 |seed: able |totp abcd |connect('a', 'b', |a / |[redacted] to ",
   "what password?\nbob: |enter the password |the token a: |\tTRUE\t/\tTRUE\t0\t|p a s s |password  user  \n",
-  `password${" ".repeat(40)}|${"0f".repeat(16)}" // my |seed phrase\n1. able\n2. |asks for a password so just type |door code a, |« a »`,
+  `password${" ".repeat(40)}|${"0f".repeat(16)}" // my |seed phrase\n1. able\n2. |asks for a password so just type |door code a, |« a »|a@b:|auth=|password: "a" + |cat a_key\n`,
 ].flatMap((pieces) => pieces.split("|"));
 
 describe("redactText", () => {
   it.each([
     [`key sk-ant-${"a1B2".repeat(8)} end`, "key sk-ant-[redacted] end"],
-    ["AKIAIOSFODNN7EXAMPLE", "AKIA[redacted]"],
+    ["AKIAIOSFODNN7QZWTRUV", "AKIA[redacted]"],
     [
       `https://api.telegram.org/bot7123456789:${"Ab-_9".repeat(7)}/getMe`,
       "https://api.telegram.org/bot[redacted]/getMe",
@@ -121,12 +124,24 @@ describe("redactText", () => {
     expect(redactText("password: k9-Tulip, می\u200cخواهم")).toBe("password: [redacted], می\u200cخواهم");
   });
 
+  it.each(["password: ", "the pwd is "])("looks through an invisible character anywhere in %j", (label) => {
+    for (const at of label.split("").keys()) {
+      const start = `می\u200cخواهم ${label.slice(0, at)}\u200b${label.slice(at)}`;
+      expect(redactText(`${start}Velvet.Otter`).replaceAll("\u200b", "")).toBe(`می\u200cخواهم ${label}[redacted]`);
+    }
+  });
+
   it("takes typographic quotes for quotes and keeps them", () => {
     expect(redactText("the nas’s password is “kitten”, „she“ said")).toBe(
       "the nas’s password is “[redacted]”, „she“ said",
     );
     expect(redactText("mot de passe : « Grenouille-22 » – ok")).toBe("mot de passe : « [redacted] » – ok");
     expect(redactText("パスワード：「Sakura2020!」です")).toBe("パスワード：「[redacted]」です");
+  });
+
+  it.each(readExamples())("finds the secret in the example of its rule: %s", (example) => {
+    const text = example.replaceAll(/[⟦⟧]/g, "");
+    expect(redactText(text)).toBe(example.replaceAll(/⟦[^⟧]+⟧/g, "[redacted]"));
   });
 
   it("does not change redacted text", () => {
@@ -187,6 +202,14 @@ describe("redactValue", () => {
     expect(redactValue({ "pass\u200bword": "x" })).toEqual({ "pass\u200bword": "[redacted]" });
   });
 });
+
+/** The first of the two lines of each rule. */
+function readExamples(): string[] {
+  const lines = readFileSync(new URL("../../data/secret-rules.txt", import.meta.url), "utf8").split("\n");
+  const examples = lines.filter((_, at) => lines[at + 1]?.startsWith("  "));
+  expect(examples).toHaveLength(lines.filter((line) => line.startsWith("  ")).length);
+  return examples.map((example) => example.replaceAll(String.raw`\n`, "\n").replaceAll(String.raw`\t`, "\t"));
+}
 
 /** Linear time takes less than a second for these texts, quadratic time minutes. Waiting for a processor is free. */
 function redactInTime(text: string): string {

@@ -7,18 +7,21 @@ import { REDACTED, SECRET_FIELD, applyRules } from "./redact/rules.ts";
 
 export function redactText(text: string): string {
   if (text === "") return text;
-  const ascii = inAsciiSigns(text);
-  const redacted = withSignsOf(text, ascii, redactVisible(ascii));
-  const plain = inPlainLetters(redacted);
-  if (plain === redacted) return redacted;
-  // Scripts and emoji need invisible characters, so they stay unless they hid something.
-  const again = redactVisible(inAsciiSigns(plain));
-  return again === inAsciiSigns(plain) ? redacted : again;
+  const redacted = redactAs(text, inPlainSigns(text));
+  // "p@ssw0rd" is a label here, but it can also be the value, so this comes second.
+  const spelled = spellPassword(redacted);
+  return spelled === redacted ? redacted : redactAs(redacted, inPlainSigns(spelled));
 }
 
+/** A character of a plain form that is not in the text that people see. */
+const DROPPED = "\0";
+// oxlint-disable-next-line no-misleading-character-class, no-control-regex -- each of them is meant alone
+const INVISIBLE = /[\0\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]/g;
+
 /** Typographic quotes, wide blanks and full-width characters become what a keyboard types. The length stays. */
-function inAsciiSigns(text: string): string {
+function inPlainSigns(text: string): string {
   return text
+    .replace(INVISIBLE, DROPPED)
     .replace(/[\u00a0\u2000-\u200a\u202f\u3000]/g, " ")
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCodePoint((wide.codePointAt(0) ?? 0) - 0xfe_e0))
     .replace(/« | »/g, (sign) => (sign === " »" ? '" ' : ' "'))
@@ -26,37 +29,40 @@ function inAsciiSigns(text: string): string {
     .replace(/[‘’‚‹›]/g, "'");
 }
 
-/** Puts the signs of a text back into what is left of its ASCII form. */
-function withSignsOf(text: string, ascii: string, redacted: string): string {
-  if (redacted === ascii) return text;
-  let end = 0;
-  const pieces = redacted.split(REDACTED).map((piece) => {
-    const start = ascii.indexOf(piece, end);
-    end = start + piece.length;
-    return text.slice(start, end);
-  });
-  return pieces.join(REDACTED);
-}
-
-// oxlint-disable-next-line no-misleading-character-class -- each of them is meant alone
-const INVISIBLE = /[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]+/g;
 /** `P A S S W O R D`, `p@ssw0rd`, `pa55word`, look-alike letters. */
 const DISGUISED =
   /(?<![A-Za-z0-9])[pPр][ .*_-]?[aA@4а][ .*_-]?[sS$5ѕ][ .*_-]?[sS$5ѕ][ .*_-]?[wW][ .*_-]?[oO0о][ .*_-]?[rR][ .*_-]?[dD](?![A-Za-z0-9])/g;
 
-/** Drops zero-width characters next to a letter or a digit, and spells "password" as usual. */
-function inPlainLetters(text: string): string {
-  const visible = text.replace(INVISIBLE, (run, at: number) =>
-    /[\p{L}\p{N}_]/u.test(text.charAt(at - 1) + text.charAt(at + run.length)) ? "" : run,
-  );
-  return visible.replace(DISGUISED, (word) => (/^password$/i.test(word) ? word : "password"));
+/** Spells "password" as usual. The length stays. */
+function spellPassword(text: string): string {
+  return text.replace(DISGUISED, (word) => {
+    if (/^password$/i.test(word)) return word;
+    const letters = Array.from("password");
+    return word.replace(/./g, (sign) => (/[ .*_-]/.test(sign) ? DROPPED : (letters.shift() ?? "")));
+  });
+}
+
+/** Redacts a plain form of a text, and puts the signs of the text back into the rest. */
+function redactAs(text: string, form: string): string {
+  const plain = form.replaceAll(DROPPED, "");
+  const redacted = redactPlain(plain);
+  if (redacted === plain) return text;
+  const all = plain.length === form.length ? [] : [...form.split("").keys()];
+  const places = all.filter((at) => form.charAt(at) !== DROPPED);
+  let end = 0;
+  const pieces = redacted.split(REDACTED).map((piece) => {
+    const start = plain.indexOf(piece, end);
+    end = start + piece.length;
+    return piece && text.slice(places[start] ?? start, (places[end - 1] ?? end - 1) + 1);
+  });
+  return pieces.join(REDACTED);
 }
 
 /** Certificates and public keys look random but are not secrets. */
 const PUBLIC_BLOCK =
   /(-----BEGIN (?:CERTIFICATE|[A-Z0-9 ]{0,20}PUBLIC KEY|PGP [SM])[A-Z ]{0,20}-----[^-]{0,20000}-----END )/;
 
-function redactVisible(text: string): string {
+function redactPlain(text: string): string {
   let result = text;
   // One match can cover the label of another secret, so a changed text is searched again.
   for (let round = 0; round < 5; round++) {
@@ -73,11 +79,13 @@ export function redactValue(value: unknown): unknown {
   if (typeof value === "string") return redactText(value);
   if (Array.isArray(value)) return value.map(redactValue);
   if (typeof value !== "object" || value === null) return value;
-  const namesSecret =
-    "name" in value && typeof value.name === "string" && SECRET_FIELD.test(inPlainLetters(value.name));
+  const namesSecret = "name" in value && typeof value.name === "string" && isSecretField(value.name);
   const entries = Object.entries(value).map(([name, inner]: [string, unknown]) => {
-    const isSecret = SECRET_FIELD.test(inPlainLetters(name)) || (namesSecret && name === "value");
+    const isSecret = isSecretField(name) || (namesSecret && name === "value");
     return [name, typeof inner === "string" && isSecret ? REDACTED : redactValue(inner)];
   });
   return Object.fromEntries(entries);
 }
+
+const isSecretField = (name: string): boolean =>
+  SECRET_FIELD.test(spellPassword(inPlainSigns(name)).replaceAll(DROPPED, ""));

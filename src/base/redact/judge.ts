@@ -1,110 +1,18 @@
 /**
- * Judges how much a value looks like a secret. Placeholders and code are never secrets, random text always is. In
- * between, the weaker the value, the stronger its cue must be: joined words and letters with digits or signs need a
- * label such as "password", a plain word needs "password is" and the end of the clause.
- *
- * A plain word after "password is" either is the password or describes it. Words that describe are function words,
- * participles, adjectives and adverbs: known by their endings, the short ones from `data/secret-words.json`. In a
- * compound the last word decides, as in English: "case-sensitive" describes, "Marzipan-Falcon" does not.
+ * Judges whether a match is a secret. The weaker a value looks, the stronger its cue must be: joined words and letters
+ * with digits or signs need a label such as "password", a plain word needs "password is" and the end of the clause.
  */
-import { readFileSync } from "node:fs";
-import { dataFile } from "../package.ts";
+import * as value from "./strength.ts";
+import { JOINED, MIXED, PASSWORD, SECRET, TABLE, WORD, oneOf, strengthOf } from "./strength.ts";
 
-/** Strengths of values. */
-const NONE = 0;
-export const [WORD, JOINED, MIXED, RANDOM] = [1, 2, 3, 4];
+/** What the rule keeps, the 1,000 characters before it and the 60 after the value. */
+type Cue = Readonly<{ kept: string; before: string; after: string; isQuoted: boolean }>;
+export type Judge = (secret: string, cue: Cue) => boolean;
 
-type Lists = Readonly<Record<string, string>>;
-type Table = Record<"alphabets" | "tokens" | "shapes" | "tools" | "placeholders" | "code" | "public", Lists>;
-const readData = (name: string): unknown => JSON.parse(readFileSync(dataFile(name), "utf8"));
-export const TABLE = readData("secret-tokens.json") as Table;
-const WORDS = readData("secret-words.json") as Lists;
-const COMMON = readData("function-words.json") as Lists;
-const setOf = (...lists: (string | undefined)[]): ReadonlySet<string> => new Set(lists.join(" ").split(" "));
-
-/** An expression for any of several. */
-export const anyOf = (parts: Lists | readonly string[]): string => `(?:${Object.values(parts).join("|")})`;
-/** An expression for the words of a list. */
-export const oneOf = (list: string): string => `(?:${WORDS[list]?.replaceAll(" ", "|")})`;
-export const PASSWORD = oneOf("password");
-export const SECRET = oneOf("secret");
-
-/** Words that can follow a complete clause. */
-const CLAUSE_START = setOf(COMMON.english, COMMON.other, COMMON.common, WORDS.adverbs);
-const SENTENCE_START = setOf(...CLAUSE_START, WORDS.about, WORDS.verbs);
-const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.values);
-const DESCRIBING_END = /.{2}(?:ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
-
-const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
-const CODE = new RegExp(anyOf(TABLE.code));
-const PUBLIC = new RegExp(`${anyOf(TABLE.public)}$`, "i");
-/** The name or address before a value says that anyone may see it. */
-export const isPublic = (before: string): boolean => PUBLIC.test(before);
-const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
-
-/** Commits, checksums and ids look like this too, so it needs a label. */
-export const isHex = (value: string): boolean =>
-  /^(?:0x)?(?=[a-f]*\d)[0-9a-f]{7,128}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
-
-export function strengthOf(value: string): number {
-  if (value.length > 512) return /^[\w+/=.-]+$/.test(value) ? RANDOM : NONE;
-  if (value.length < 4 || /^\s|\s$/.test(value) || isPlaceholder(value)) return NONE;
-  if (/\s/.test(value)) return strengthOfPhrase(value.split(/\s+/));
-  if (isRandom(value)) return RANDOM;
-  if (/[!?]$/.test(value)) return strengthOf(value.replace(/[!?]+$/, ""));
-  if (isHex(value) || CODE.test(value) || !/\p{L}/u.test(value)) return NONE;
-  if (/^\p{L}+$/u.test(value) && !/\p{Ll}\p{Lu}/u.test(value)) return describes(value) ? NONE : WORD;
-  if (/\d\p{L}|\p{L}\d|[^\p{L}\d._&+/-]/u.test(value)) return MIXED;
-  return areDescribing(wordsOf(value)) && !/\W\d+$|_\d+$/.test(value) ? NONE : JOINED;
-}
-
-/** "velvet hammer sunday", but no sentence and no code. */
-function strengthOfPhrase(written: readonly string[]): number {
-  const words = written.map((word) => word.replace(/[.,!?]+$/, ""));
-  if (words.length > 7 || SENTENCE_START.has((words[0] ?? "").toLowerCase()) || areDescribing(words)) return NONE;
-  return words.some((word) => CODE.test(word) && !/^\d+$/.test(word)) ? NONE : JOINED;
-}
-
-const wordsOf = (value: string): readonly string[] => value.match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{Lo}+/gu) ?? [];
-
-function describes(word: string): boolean {
-  const lower = word.toLowerCase();
-  return DESCRIBING.has(lower) || DESCRIBING.has(lower.replace(/s$/, "")) || DESCRIBING_END.test(lower);
-}
-
-/** "snowboarding", but not "expiring". */
-function namesActivity(word: string): boolean {
-  const stem = /^([a-z]{3,})ing$/.exec(word)?.[1] ?? "";
-  return stem !== "" && ![stem, `${stem}e`, stem.slice(0, -1), word].some((form) => DESCRIBING.has(form));
-}
-
-/** Of two joined words either may describe ("per-user"), of more the last or most. */
-function areDescribing(words: readonly string[]): boolean {
-  const count = words.filter(describes).length;
-  return words.length < 3 ? count > 0 : describes(words.at(-1) ?? "") || count > words.length / 2;
-}
-
-/** `snowPlough`, `snow_plough` */
-const looksLikeName = (value: string): boolean => /^[a-z]+(?:[A-Z][a-z]+|_[a-z]+)+$/.test(value);
-
-/** A sign between letters, or a digit among letters of both cases. */
-export const looksTyped = (value: string): boolean =>
-  /[\p{L}\d][!@#$%^&*+=~]+[\p{L}\d]/u.test(value) ||
-  (/\d/.test(value) && /\p{Lu}/u.test(value) && /\p{Ll}/u.test(value));
-
-/** Prefixes of ids, which open nothing; addresses of wallets. */
-const ID = /^(?:sha\d{1,3}[-:]|nonce-|[xyz]pub|AAAA[BCE]|0x[0-9a-f]{40}$|Qm[a-z0-9]{44}$|[a-z]{2,12}_[a-z0-9]{8,28}$)/i;
-
-/** In names that people write, case and digits change only where a word begins. */
-function isRandom(run: string): boolean {
-  if (run.length < 16 || run.length > 512 || ID.test(run) || !/[a-z]/.test(run) || !/[A-Z]/.test(run)) return false;
-  const letters = run.replaceAll(/[^A-Za-z]/g, "").length;
-  const groups = run.match(/[a-z]+|[A-Z]+|\d+/g) ?? [];
-  const numbers = groups.filter((group) => /\d/.test(group)).length;
-  const isLong = run.length >= 32;
-  const changes = (groups.length - 1) / (run.length - 1);
-  return letters >= run.length / 2 && numbers >= (isLong ? 2 : 3) && changes >= (isLong ? 0.4 : 0.5);
-}
+const expression = (strings: TemplateStringsArray, ...parts: string[]): RegExp =>
+  new RegExp(String.raw(strings, ...parts), "i");
+const lastLine = (text: string): string => text.slice(text.lastIndexOf("\n") + 1);
+const PUBLIC = expression`${value.anyOf(TABLE.public)}$`;
 
 /** The end of a line or a sentence. */
 const isLast = (after: string): boolean =>
@@ -113,45 +21,76 @@ const isLast = (after: string): boolean =>
 /** The end of a clause: also before a function word or an adverb. */
 function clauseEnds(after: string): boolean {
   const [, word = ""] = /^["'`*]{0,2}[ \t]([\p{L}']+)/u.exec(after) ?? [];
-  return CLAUSE_START.has(word.toLowerCase()) || isLast(after);
+  return value.CLAUSE_START.has(word.toLowerCase()) || isLast(after);
 }
 
-/** What the rule keeps, the 1,000 characters before it and the 60 after the value. */
-export type Cue = Readonly<{ kept: string; before: string; after: string; isQuoted: boolean }>;
-export type Judge = (secret: string, cue: Cue) => boolean;
+const NAME = expression`[\w-]{0,40}?(?:${PASSWORD}|pass|pw|${SECRET})[\w-]{0,12}`;
+const PASSWORD_LABEL = expression`^(?:${PASSWORD}|pass|pw)`;
+const SECRET_LABEL = expression`^${SECRET}`;
+const NEAR_NETWORK = /\b(?:ssid|wi-?fi|wlan|network|hotspot)\b[^\n]{0,60}\n?[^\n]{0,40}$/i;
 
-const NAME = new RegExp(`[\\w-]{0,40}?(?:${PASSWORD}|pass|pw|${SECRET})[\\w-]{0,12}`, "i");
-const PASSWORD_NAME = new RegExp(`${PASSWORD}|pass|pw`, "i");
+/** A "key" or "auth" can be anything, so only an opaque value counts. Beside the name of a network it is a password. */
+function kindOf({ kept, before }: Cue): "password" | "secret" | "key" {
+  if (PASSWORD_LABEL.test(kept)) return "password";
+  if (SECRET_LABEL.test(kept)) return "secret";
+  return NEAR_NETWORK.test(before.slice(-120) + kept.slice(0, 40)) ? "password" : "key";
+}
+
+const OTHER_KEY = expression`${oneOf("other_key")}[ _-]?$`;
+const OWN_KEY = expression`(?:[?&]|\b(?:${oneOf("key")}|(?:my|our|new)(?: [\w-]{2,16}){1,2})[ -])$`;
+/** Several signs and a digit, but no template and no expression. */
+const GENERATED = /^(?!\^|.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
+
+/** `weatherKey: 5f0e93b1c7d24a68…`, "my weather key is …" */
+function isKey(secret: string, { kept, before, isQuoted }: Cue): boolean {
+  const isName = /[\w./-]$/.test(before) && /[:=,(\n]/.test(kept);
+  if (OTHER_KEY.test(before) || !(isName || OWN_KEY.test(before))) return false;
+  return (!/^salt/i.test(kept) && value.isOpaqueKey(secret)) || (isQuoted && GENERATED.test(secret));
+}
+
+/** Tokens are never plain words. */
+function isToken(secret: string, isQuoted: boolean): boolean {
+  if (value.isOpaqueKey(secret) || (value.isHex(secret) && secret.length >= 12)) return true;
+  if (isQuoted && GENERATED.test(secret)) return true;
+  const strength = strengthOf(secret);
+  if (secret.length < 8 || strength < JOINED) return false;
+  if (strength >= MIXED) return value.looksTyped(secret) || /(?:\d.*){3}/.test(secret);
+  return isQuoted && /\d/.test(secret) && !NAME.test(secret);
+}
+
 /** Names of variables and fields that hold nothing but a secret. */
-const CLEAR_NAME = new RegExp(`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`, "i");
+const CLEAR_NAME = expression`(?:${PASSWORD}|[_-]pass|_secret(?:_key)?)$`;
 const CONSTANT = /^[A-Z][A-Z0-9_]{2,}$/;
-const OWNER = new RegExp(String.raw`\b${oneOf("owner")}\b|@`, "i");
+const OWNER = expression`\b${oneOf("owner")}\b|@`;
 /** Only the describing words of English are known. In other languages they begin with a small letter. */
 const ENGLISH = /(?:pass(?:word|wd|code|[-_ ]?phrase|\b)|pwd?|psk|key)(?!.*\s(?:ist|lautet|est|es|é|è|är)\s)/i;
 const mayBeWord = (kept: string, secret: string): boolean => ENGLISH.test(kept) || /^\p{Lu}\p{Ll}/u.test(secret);
-/** `password: PasswordInput;` */
-const isType = (word: string, around: string): boolean => /: ;/.test(around) && /^(?:[A-Z]+[a-z]+){2,}$/.test(word);
+/** `password: PasswordInput;`, `password = Input.Text;`: a type or a member, at the end of a statement. */
+const isType = (word: string, around: string): boolean =>
+  /[:=] (?:;|,\n|\s?\})/.test(around) && /^(?:[A-Z][a-z]*\.?){2,}$/.test(word);
 const joined = (text: string): string => text.replaceAll(/[_.-]/g, "").toLowerCase();
 
 /** `name = value` */
 export const isAssigned: Judge = (secret, cue) => {
   const { kept, before, after, isQuoted } = cue;
+  const kind = kindOf(cue);
+  if (kind === "key") return isKey(secret, cue);
+  if (kept.startsWith("pass(")) return false; // `t.pass("…`
+  if (/[:=]\s*(?:new )?[\w.]+\(\s*$/.test(kept)) return value.isOpaqueKey(secret); // `Buffer.from("…`
   const name = NAME.exec(/[\w -]*$/.exec(before.slice(-20))?.[0] + kept)?.[0] ?? "";
-  if (/[a-z]pass$|[A-Z]PASS$|[a-z]pw$|[A-Z]PW$/.test(name)) return false; // `bypass`
   const isNameItself = joined(name).includes(joined(secret)); // `POSTGRES_PASSWORD=postgres`
-  if (isNameItself || isType(secret, kept + after)) return false;
+  if (isNameItself || isType(secret, kept + after) || /[a-z]pass$|[A-Z]PASS$/.test(name)) return false; // `bypass`
   const isConstant = CONSTANT.test(name);
-  const strength = strengthOf(secret);
-  const isClear = isQuoted ? isConstant || /[:=>(]\s*$|^\(.*[#[_]/.test(kept) : isSetting(secret, cue);
-  if (isClear && CLEAR_NAME.test(name) && isAnyValue(secret, name)) return true;
-  if (!PASSWORD_NAME.test(kept)) {
-    const isWord = isConstant && strength >= WORD && secret.length >= 8 && clauseEnds(after);
-    return isWord || isToken(secret, isQuoted);
-  }
-  if (strength >= MIXED || /^(?!12345)\d{6,16}$/.test(secret)) return true;
-  if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$|^\s*--?\S+ $/.test(kept) && !isLast(after)) return false;
-  const isCompound = /^\p{L}+(?:-\p{L}+)+$/u.test(secret) && !isPlaceholder(secret);
-  if (strength === JOINED || isHex(secret) || (isConstant && isCompound)) return true;
+  const isClear = isQuoted ? isConstant || /[:=>(]\s*$/.test(kept) || /[\w.#[-]$/.test(before) : isSetting(cue);
+  const isWordOfSentence = !isQuoted && /^\p{Ll}+$/u.test(secret) && !mayBeWord(kept, secret);
+  if (isClear && CLEAR_NAME.test(name) && isAnyValue(secret, name) && !isWordOfSentence) return true;
+  const strength = strengthOf(secret, isQuoted || isInSettings(cue));
+  if (kind === "secret") return isToken(secret, isQuoted) || (isConstant && strength >= WORD && secret.length >= 8);
+  const isSentence = /phrase$/i.test(name) && /^[a-z]+(?: [a-z]+){3,}$/.test(secret) && !NAME.test(secret);
+  if (strength >= MIXED || (isQuoted && isSentence)) return true;
+  if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$|^[\w-]+ $/.test(kept) && !isLast(after)) return false;
+  const isCompound = isConstant && /^\p{L}+(?:-\p{L}+)+$/u.test(secret) && !value.isPlaceholder(secret);
+  if (strength === JOINED || value.isHex(secret) || isCompound || /^(?!12345)\d{6,16}$/.test(secret)) return true;
   if (strength !== WORD || /,\s*$/.test(kept) || (!isQuoted && kept.endsWith(":"))) return false; // `hash("password", "salt")`
   return isQuoted || isConstant || OWNER.test(before) || (!/^(?:pass|pw)$/i.test(name) && mayBeWord(kept, secret));
 };
@@ -160,63 +99,73 @@ export const isAssigned: Judge = (secret, cue) => {
 const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
 
 /** After a clear name any value is a secret, also a word or a file name, unless it refers to or describes one. */
-function isAnyValue(value: string, name: string): boolean {
-  if (isPlaceholder(value) || OTHER_VALUE.test(value) || NAME.test(value) || CONSTANT.test(value)) return false;
-  if (/^[A-Z0-9]+_[A-Z0-9_]+$/.test(name)) return !DESCRIBING.has(value.toLowerCase());
-  return !areDescribing(value.includes(".") ? wordsOf(value) : wordsOf(value).slice(-1));
+function isAnyValue(text: string, name: string): boolean {
+  if (value.isPlaceholder(text) || OTHER_VALUE.test(text) || NAME.test(text) || CONSTANT.test(text)) return false;
+  if (/^[A-Z0-9]+_[A-Z0-9_]+$/.test(name)) return !value.DESCRIBING.has(text.toLowerCase());
+  return !value.areDescribing(value.wordsOf(text));
 }
 
+/** `password=tulipTango dbname=…`. An argument in code is followed by a comma or a bracket. */
+const isInSettings = ({ kept, before, after }: Cue): boolean =>
+  /[^\s=]=$/.test(kept) &&
+  (/^(?:[\s&"'`]|$)/.test(after) || (after.startsWith(";") && /=[^;\n]+;[\w ]*$/.test(before)));
+
 /** A line with nothing but a name and a value. The line above does not end as code does. */
-function isSetting(secret: string, { kept, before, after }: Cue): boolean {
-  if (!/[:=]\s*$/.test(kept) || (looksLikeName(secret) && !/\S=$|:[ \t]$/.test(kept))) return false;
-  const isStart = /(?:^|[^{(,;\s][ \t]*\n|\n\n)[ \t]*(?:[-+>] ?|export |set )?[\w.-]*$/.test(before);
-  return isStart && /^[ \t]*(?:#|\r?\n|$)/.test(after);
-}
+const isSetting = ({ kept, before, after }: Cue): boolean =>
+  /[:=]\s*$/.test(kept) &&
+  /(?:^|[^{(,;\s][ \t]*\n|\n\n)[ \t]*(?:[-+>] ?|export |set )?[\w.-]*$/.test(before) &&
+  /^[ \t]*(?:#|\r?\n|$)/.test(after);
 
 /** In a sentence. Values that are no words are secrets after any label; `isWord` judges words. */
 const inText =
   (isWord: Judge): Judge =>
   (secret, cue) => {
     const { kept, after, isQuoted } = cue;
-    if (!PASSWORD_NAME.test(kept)) return !/,\s*$/.test(kept) && isToken(secret, false);
-    const strength = isType(secret, kept + after) ? NONE : strengthOf(secret);
-    if (strength >= MIXED) return secret.length >= 6 && !DESCRIBING.has(secret.replace(/\d+$/, "").toLowerCase());
-    if (isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
-    if (strength === JOINED && (isQuoted || /\d/.test(secret))) {
-      return isQuoted ? !/\s/.test(secret) || mayBeWord(kept, secret) : clauseEnds(after);
-    }
-    return (strength >= WORD || looksLikeName(secret) || namesActivity(secret)) && isWord(secret, cue);
+    const kind = kindOf(cue);
+    if (kind === "key") return isKey(secret, cue);
+    if (kind === "secret") return !/,\s*$/.test(kept) && isToken(secret, false);
+    const strength = isType(secret, kept + after) ? 0 : strengthOf(secret, isLast(after) && !NAME.test(secret));
+    if (strength >= MIXED) return secret.length >= 6;
+    if (value.isHex(secret) || /^\d{6}$/.test(secret)) return secret.length !== 7 && clauseEnds(after);
+    if (strength === JOINED && isQuoted) return !/\s/.test(secret) || mayBeWord(kept, secret);
+    if (strength === JOINED && value.PUT_TOGETHER.test(secret)) return /[^\w\s-]|\s\w/.test(kept) || clauseEnds(after);
+    if (strength === JOINED && /\d/.test(secret)) return clauseEnds(after);
+    return (strength >= WORD || secret.endsWith("ing")) && isWord(secret, cue);
   };
 
 /** "the password is …" */
 export const isTold = inText((secret, { kept, before, after, isQuoted }) => {
-  if (looksLikeName(secret)) return isLast(after) && !PASSWORD_NAME.test(secret) && !areDescribing(wordsOf(secret));
-  if (namesActivity(secret)) return isLast(after) && OWNER.test(/[^.\n]*$/.exec(before)?.[0] ?? "");
-  if (strengthOf(secret) === JOINED) return clauseEnds(after);
+  const strength = strengthOf(secret);
+  const stem = secret.replace(/ing$/, "");
+  const isActivity =
+    stem !== secret && ![stem, `${stem}e`, stem.slice(0, -1), secret].some((form) => value.DESCRIBING.has(form));
+  if (strength < WORD && secret.endsWith("ing")) return isActivity && isLast(after) && OWNER.test(lastLine(before)); // "snowboarding"
+  if (strength !== WORD) return clauseEnds(after);
   if ((!isQuoted && !mayBeWord(kept, secret)) || /^ (?:to|than)\b/.test(after)) return false;
   const isChanged = /\b(?:set|chang|reset|updat)\w*\b[^.\n]{0,60}$/i.test(before + kept);
   return (/[:=]\s*$/.test(kept) ? isLast : clauseEnds)(after) && (isChanged || !/\s(?:to|from)\s+$/.test(kept));
 });
 
-/** "the password …": without a verb. */
-export const isBeside = inText((secret, { kept, before, after, isQuoted }) => {
-  if (strengthOf(secret) < WORD || /^pass\W|^pw\W|,/i.test(kept)) return false;
-  if (isQuoted || /(?:\w-\w.*){3}/.test(secret)) return clauseEnds(after);
-  const isName = /^\p{Lu}\p{Ll}|\p{L}\W\p{L}/u.test(secret) || / (?:as|into|als) .* (?:with|mit) /.test(before);
-  const isGivenTo = /\b(?:with|and|has|mit|und)(?: the| das| dem)? $/.test(before);
-  return isLast(after) && ((isName && isGivenTo) || (/[,(]\s*$/.test(before) && OWNER.test(before)));
+const isWordBeside = inText((secret, { before, after, isQuoted }) => {
+  if (isQuoted) return clauseEnds(after);
+  const isLogin = / (?:as|into|als) .* (?:with|mit) |\buser\b.* and /.test(before);
+  const isName = isLogin ? clauseEnds(after) : isLast(after) && /^\p{Lu}\p{Ll}|\p{L}\W\p{L}/u.test(secret);
+  return isName && /\b(?:with|and|has|mit|und)(?: the| das| dem)? $/.test(before);
 });
+/** "the password …": without a verb. Most often "pass" is a verb itself, and `/etc/passwd` is a file. */
+export const isBeside: Judge = (secret, cue) => {
+  const isVerb = /^[Pp]ass\W/.test(cue.kept) && !(OWNER.test(lastLine(cue.before)) && /\W$/.test(cue.before));
+  return !isVerb && !cue.before.endsWith("/") && isWordBeside(secret, cue);
+};
 
-/** Alone on a line below its label. */
 const isLine = inText((secret, { kept }) => strengthOf(secret) >= (/^[\w-]+\W*[:|>]/.test(kept) ? WORD : JOINED));
 /** On the line below its label. `NAME=…` there is another setting. */
 export const isBelow: Judge = (secret, cue) => !/^\w+=/.test(secret) && isLine(secret, cue);
 
-const REQUEST = new RegExp(String.raw`\?|\b${oneOf("request")}\b`, "i");
+const REQUEST = expression`\?|\b${oneOf("request")}\b`;
 const PLAIN_REQUEST = /\b(?!.*\b(?:where|who|when|how|why)\b)(?:what|which|enter|type|send|give|tell|wie|welche)/i;
-const questionOf = ({ kept, before }: Cue): string => /[^\n]*$/.exec(before)?.[0] + (/^[^\n]*/.exec(kept)?.[0] ?? "");
+const questionOf = ({ kept, before }: Cue): string => lastLine(before) + (/^[^\n]*/.exec(kept)?.[0] ?? "");
 export const isRequested: Judge = (_, cue) => REQUEST.test(questionOf(cue));
-
 const isReply = inText((secret, cue) => {
   const isAsked = strengthOf(secret) === JOINED || PLAIN_REQUEST.test(questionOf(cue));
   return strengthOf(secret) >= WORD && isAsked && !hasFunctionWord(secret) && clauseEnds(cue.after);
@@ -224,74 +173,60 @@ const isReply = inText((secret, cue) => {
 /** The next speaker answers a request for a secret. */
 export const isAnswer: Judge = (secret, cue) => isRequested(secret, cue) && isReply(secret, cue);
 
-/** No name in capitals and no `camelCase`; Base32. */
-const LONG = /^(?![A-Z]+$|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+$)[A-Za-z0-9]{24,}$|^(?=(?:[A-Z]*\d){2})[A-Z0-9]{16,}$/;
-/** Several signs and a digit, but no template. */
-const GENERATED = /^(?!.*\$\{)(?=.*\d)(?:.*[^\w\s.,:;/-]){4}/;
-export const isGenerated: Judge = (secret) => GENERATED.test(secret);
-
-/** Tokens and keys are never plain words. */
-function isToken(secret: string, isQuoted: boolean): boolean {
-  if (isPlaceholder(secret)) return false;
-  const strength = strengthOf(secret);
-  if (strength === RANDOM || (isHex(secret) && secret.length >= 12) || LONG.test(secret)) return true;
-  if (isQuoted && GENERATED.test(secret)) return true;
-  if (secret.length < 8 || strength < JOINED) return false;
-  if (strength === MIXED) return isQuoted || looksTyped(secret) || /(?:\d.*){3}/.test(secret);
-  return /\d/.test(secret) && !NAME.test(secret) && isQuoted;
-}
-
-/** "hopscotch42", "Caffe.Lungo88", "glacier99BEAR": people choose such words as passwords and as hardly anything else. */
-const CHOSEN =
-  /^(?=.*[a-z]{4})(?:[A-Za-z][a-z]+(?:[._-]?[A-Za-z]+)*[-_.]?\d{2,4}|[A-Za-z]*[a-z]\d{1,4}[A-Z][A-Za-z]+)!?$/;
-/** A label, then a verb that gives a value, in one sentence. */
-const GIVES = "(?:is|was|reads|enter|typed?|use|ist|war|lautet|est|es|era|è)";
-const NEAR_LABEL = new RegExp(String.raw`${PASSWORD}[^\n.=<>{}|/\\]{0,60}[ '"]${GIVES} [^\n.=<>{}|/\\]{0,30}$`, "i");
-export const isChosen: Judge = (secret, { before }) =>
-  CHOSEN.test(secret) && strengthOf(secret) >= JOINED && !NAME.test(secret) && NEAR_LABEL.test(before.slice(-140));
-
-/** Called a password, so a word is enough at the end of a clause. */
-export const isNamed: Judge = (secret, { after }) => strengthOf(secret) >= (clauseEnds(after) ? WORD : MIXED);
-
 /** Letters with digits or signs; any word in quotes. */
 export const isTyped: Judge = (secret, { after, isQuoted }) => {
   const strength = strengthOf(secret);
-  if (strength === JOINED && /\d/.test(secret)) return clauseEnds(after);
+  if (strength === JOINED && (/\d/.test(secret) || value.PUT_TOGETHER.test(secret))) return clauseEnds(after);
   return strength >= MIXED ? secret.length >= 6 : isQuoted && strength >= WORD;
 };
+/** "when it asks for the password, enter …" */
+export const isTypedLater: Judge = (secret, cue) =>
+  kindOf(cue) === "password" && !NAME.test(secret) && isTyped(secret, cue);
 
-/** "it asks for a password, so type …": other words only between these two. */
-export const isEntered: Judge = (secret, cue) =>
-  isTyped(secret, cue) && (/^\S+,? \w+ $| (?:prompt|field|box)\b/.test(cue.kept) || ASKING.test(cue.before));
-const ASKING = /\b(?:ask|prompt|want|request)(?:s|ed)? [^\n.]{0,30}$/i;
+const NAMED_END = String.raw`(?: (?:for|of|on|to|and|in|at|until|when|now|then)\b|[^\s\w-]|\s*$|\n)`;
+const NAMED_PASSWORD = expression`(?:is|was|${oneOf("as")}) (?:[\w']{1,12} ){0,4}${PASSWORD}${NAMED_END}`;
+const NAMED_SECRET = expression`(?:is|was) (?:[\w']{1,12} ){0,4}${SECRET}${NAMED_END}`;
+/** "tulip7 is the password" */
+export const isNamed: Judge = (secret, cue) =>
+  (NAMED_PASSWORD.test(cue.after) && isTyped(secret, cue)) ||
+  (NAMED_SECRET.test(cue.after) && value.isOpaqueKey(secret));
+/** "use tulip as the password" */
+export const isUsed: Judge = (secret, { after }) => NAMED_PASSWORD.test(after) && strengthOf(secret) >= WORD;
 
+const CLEAR_LOGIN = /\b(?:creds|credentials|basic auth|user ?\/ ?pass\w*|zugang\w*)\b/i;
 /** A user and a password side by side. */
 export const isPair: Judge = (secret, { kept, after, isQuoted }) => {
   const strength = strengthOf(secret);
-  if (isQuoted && strength >= JOINED && (looksTyped(secret) || /^[a-z]{4}(?: [a-z]{4}){3}$/.test(secret))) return true;
-  if (strength >= MIXED) return secret.length >= 6 && (looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept));
-  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$|\b(?:cred|zugang).*(?:\/ |:)$/i.test(kept); // "Google / GitHub" are not
-  return isUser && strength >= WORD && /^\p{Lu}\p{Ll}|\d/u.test(secret) && isLast(after);
+  if (isQuoted && /^[a-z]{4}(?: [a-z]{4}){3}$/.test(secret)) return true;
+  if (strength >= MIXED)
+    return secret.length >= 6 && (value.looksTyped(secret) || /(?:\s|\badmin.|\broot.)$/.test(kept));
+  const isUser = /[.@\d]\w*["'`]? ?[/|:] ?$/.test(kept) || (CLEAR_LOGIN.test(kept) && !kept.endsWith("| ")); // "Google / GitHub" are not
+  const isChosen = value.looksTyped(secret) || (isUser && /^\p{Lu}\p{Ll}|\P{L}/u.test(secret));
+  return strength >= WORD && isChosen && (isQuoted || clauseEnds(after));
 };
-
-const hasFunctionWord = (phrase: string): boolean => phrase.split(/[ -]/).some((word) => CLAUSE_START.has(word));
-
 /** `admin:Password1`, but no role, tag, path or version. */
 export const isAccount: Judge = (secret, cue) =>
-  /^[^@:]{8,}$/.test(secret) && !/\d\.\d/.test(secret) && looksTyped(secret) && isPair(secret, cue);
+  /^[^@:]{8,}$/.test(secret) && !/\d\.\d/.test(secret) && value.looksTyped(secret) && isPair(secret, cue);
 
-export const PROMPT = String.raw`(?:\[sudo\]|(?:please )?${oneOf("prompt")}\b)`;
-const IS_PROMPT = new RegExp(String.raw`^\s*${PROMPT}`, "i");
-/** Several words up to the end of the line: a passphrase, beside a user, with a number, or as a title. */
-export const isPhrase: Judge = (secret, { kept, before }) => {
-  const words = secret.split(/[ -]/);
+const hasFunctionWord = (phrase: string): boolean => phrase.split(/[ -]/).some((word) => value.CLAUSE_START.has(word));
+const PROMPT = expression`^\s*(?:\[sudo\]|(?:please )?${oneOf("prompt")}\b)`;
+const LABEL_AT_START = /^[ \t]{0,40}(?:[-*•>] |\d\. )?[*]{0,2}(?:[\w.]{0,24}[_ -])?$/;
+
+/** Several words: a passphrase, beside a user, with a number, or as a title. */
+export const isPhrase: Judge = (secret, cue) => {
+  const { kept, before, after } = cue;
+  const words = secret.split(" ");
   const isTitle = words.every((word) => /^\p{Lu}\p{Ll}|^\d+$/u.test(word));
-  const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word)) && !hasFunctionWord(secret);
-  if (strengthOf(secret) < JOINED || (!isTitle && !isPlain)) return false;
-  if (/\d$/.test(secret) || /(?:phrase|app[- ]password)(?!\s$)/i.test(kept) || IS_PROMPT.test(kept))
-    return !/\w{2}[^e]ed\b/.test(secret);
+  const isPlain = words.every((word) => /^[\p{Ll}\d]+$/u.test(word)) && !/\w{2}[^e]ed\b/.test(secret);
+  if (kindOf(cue) !== "password" || strengthOf(secret) < JOINED || !(isTitle || isPlain)) return false;
+  const isPassphrase = /^pass[-_ ]?phrase/i.test(kept) || /\b(?:app(?:lication)?|master)[- ]$/i.test(before);
   const isBesideUser = OWNER.test((before + kept).slice(-120));
-  return isTitle ? isBesideUser || words.length > 2 : isBesideUser && words.length > 2;
+  const isMany = words.length > 2;
+  const isBound = isBesideUser || !/^[\w-]+\s$/.test(kept);
+  if (isMany && isPassphrase && isBound && clauseEnds(after)) return true;
+  const isPrompt = PROMPT.test(lastLine(before));
+  const isOwnLine = (isPrompt || LABEL_AT_START.test(lastLine(before))) && /^[ \t]*(?:\r?\n|$)/.test(after);
+  return isOwnLine && (isPassphrase || isPrompt || /\d$/.test(secret) || (isBesideUser && (isTitle || isMany)));
 };
 
 /** Given to a tool or a server as a password, so any word counts. */
@@ -299,12 +234,29 @@ export const isGiven: Judge = (secret, { kept, after }) => {
   if (/^[a-z]+$/.test(secret) && /^ (?:an?|the|your|its|as) /.test(after)) return false; // "unzip -P expects the …"
   if (kept.endsWith("PASSWORD=")) return !/^[$<{*]/.test(secret);
   const isOther = /^\d{1,5}[/?#]|^[@-]|^(?:pass|secret)$/i.test(secret); // a port, a file, an option
-  return !isOther && !isPlaceholder(secret) && !kept.endsWith(`/${secret}:`);
+  return !isOther && !value.isPlaceholder(secret) && !kept.endsWith(`/${secret}:`);
 };
 
+export const isReal: Judge = (secret) => !value.isPlaceholder(secret);
 /** Not a word and not a name. */
 export const isOpaque: Judge = (secret) =>
-  !isPlaceholder(secret) && (strengthOf(secret) >= MIXED || isHex(secret) || /^[A-Za-z0-9+/]{20,}=*$/.test(secret));
+  !value.isPlaceholder(secret) &&
+  (strengthOf(secret) >= MIXED || value.isHex(secret) || /^[A-Za-z0-9+/]{20,}=*$/.test(secret));
+/** Some words after the name of a token. */
+export const isNearName: Judge = (run, cue) =>
+  kindOf(cue) === "secret" && !PUBLIC.test(cue.kept) && value.isOpaqueKey(run);
+
+/** Files of a build have their checksum in their name. */
+const FILE_END = /^\.(?:[cm]?js|css|map|html|json|wasm|svg|png|jpe?g|gif|webp|woff2?|pdf|zip|gz)\b/;
+export const isRandomRun: Judge = (run, { before, after }) =>
+  value.isRandom(run) && !/^(?:\/|--)/.test(run) && !FILE_END.test(after) && !PUBLIC.test(before);
+
+const REMARK_START = String.raw`^["'\x60)\]};,\s]{1,16}(?:\/\/|#|\/\*|--)[ \t]{0,4}(?:(?!not?\b|${oneOf("of_key")})[\w']{1,16} ){0,3}?`;
+const REMARK_END = String.raw`s?(?=\s*(?:[,.;:!(*-]|$)| (?:for|of|to|do)\b)`;
+const REMARK = expression`${REMARK_START}(?:${oneOf("key")} key|${PASSWORD}|${SECRET})${REMARK_END}`;
+/** `"5f0e93b1c7d24a68…" // admin key` */
+export const isRemarkedKey: Judge = (_, { before, after }) =>
+  REMARK.test(after) && !PUBLIC.test(before) && !/\bgit /.test(lastLine(before));
 
 /** The Base64 of `user:password`. */
 export const isBasicAuth: Judge = (secret) =>
@@ -314,18 +266,12 @@ const LONG_COOKIE = /[=\t](?=[^;]{0,60}\d)(?=[^;]{0,60}[a-z])[\w%~+/=-]{16}/i;
 const SESSION_COOKIE = /(?:sess[\w-]{0,12}|sid|auth\w{0,12}|token|jwt)[=\t](?=[^;]{0,40}\d)[^\s;]{6}/i;
 export const holdsSession: Judge = (cookies) => LONG_COOKIE.test(cookies) || SESSION_COOKIE.test(cookies);
 
-/** Files of a build have their checksum in their name. */
-const FILE_END = /^\.(?:[cm]?js|css|map|html|json|wasm|svg|png|jpe?g|gif|webp|woff2?|pdf|zip|gz)\b/;
-export const isRandomRun: Judge = (run, { before, after }) =>
-  isRandom(run) && !/^(?:\/|--)/.test(run) && !FILE_END.test(after) && !isPublic(before);
-/** Letters and digits without words. */
-export const isOpaqueRun: Judge = (run, { kept }) =>
-  !isPublic(kept) && (isHex(run) || isRandom(run) || /^(?=(?:[a-z]*\d){3})[a-z0-9]{24,}$/i.test(run));
-
 /** Words have no digits inside them. */
 export const isBase32: Judge = (secret) => /\d.*\d|\d[A-Z]|^[A-Z]{26,}$/.test(secret);
-export const isReal: Judge = (secret) => !isPlaceholder(secret);
-export const isSeed: Judge = (secret) => secret.split(/[^a-z]+/).filter((word) => CLAUSE_START.has(word)).length < 4;
+export const isSeed: Judge = (secret) =>
+  secret.split(/[^a-z]+/).filter((word) => value.CLAUSE_START.has(word)).length < 4;
 /** Without a verb or a sign only at the end: "pin 1234 is out of range". */
 export const isCode: Judge = (code, { kept, after }) =>
   /\d{6}/.test(code) || (/\w (?<!(?:\b(?:is|was|are|to|code)|'s) )$/.test(kept) ? isLast : clauseEnds)(after);
+/** A list below its heading has several. */
+export const areCodes: Judge = (codes, cue) => (cue.kept.includes("\n") ? /[\s,]/.test(codes) : isCode(codes, cue));
