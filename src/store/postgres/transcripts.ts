@@ -239,6 +239,17 @@ async function* pieces(handle: FileHandle): AsyncGenerator<{ at: number; bytes: 
   }
 }
 
+function markFile(path: string): string {
+  return join(dirname(path), `.${basename(path)}.copy`);
+}
+
+async function putMark(path: string, mark: string): Promise<void> {
+  const temporary = temporaryPath(markFile(path));
+  await using handle = await open(temporary, "wx", PRIVATE_FILE);
+  await handle.writeFile(mark);
+  await replaceFile(temporary, markFile(path));
+}
+
 function createCopies(node: PostgresNode) {
   const boot = currentProcess().startedAt.split(":")[0] ?? "";
   const markOf = ({ content }: StoredTranscript): string => `${content} ${boot}`;
@@ -273,13 +284,6 @@ function createCopies(node: PostgresNode) {
     await replaceFile(temporary, path);
     await putMark(path, markOf(stored));
   };
-  const putMark = async (path: string, mark: string): Promise<void> => {
-    const temporary = temporaryPath(markFile(path));
-    await using handle = await open(temporary, "wx", PRIVATE_FILE);
-    await handle.writeFile(mark);
-    await replaceFile(temporary, markFile(path));
-  };
-  const markFile = (path: string): string => join(dirname(path), `.${basename(path)}.copy`);
   const hasMark = async (path: string, stored: StoredTranscript): Promise<boolean> =>
     (await readFileIfPresent(markFile(path)))?.toString() === markOf(stored);
 
