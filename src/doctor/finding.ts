@@ -34,6 +34,7 @@ export type CheckName =
   | "indexes"
   | "openclaw"
   | "store"
+  | "cluster"
   | "keys"
   | "view"
   | "leases"
@@ -68,3 +69,6 @@ export interface AgentScope {
   clock: Clock;
   deep: boolean;
 }
+
+/** An agent whose store is not in files of this machine. */
+export type SharedScope = Omit<AgentScope, "repair"> & { repair?: undefined };
