@@ -1,7 +1,11 @@
 /** Two gateways with homes of their own over one PostgreSQL. */
 import { writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { TOO_LATE, within } from "../../src/base/async.ts";
+import { createEchoEngine } from "../../src/engine/echo/echo.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
@@ -19,10 +23,31 @@ afterEach(async () => {
   opened = [];
 });
 
-async function openNode(home: string, url: string): Promise<OpenedGateway> {
-  const config = { ...DEFAULT_CONFIG, store: { ...DEFAULT_CONFIG.store, kind: "postgres" as const, url } };
+/** Keeps its conversation on the disk of its machine, as Claude Code does. */
+function createLocalEngine(): Engine {
+  const echo = createEchoEngine();
+  return {
+    ...echo,
+    keepsConversation: true,
+    async *run(turn, signal) {
+      yield { type: "session", id: turn.engineSessionId ?? "native-1" };
+      yield* echo.run(turn, signal);
+    },
+  };
+}
+
+async function openNode(home: string, url: string, engine?: string): Promise<OpenedGateway> {
+  const store = { ...DEFAULT_CONFIG.store, kind: "postgres" as const, url };
+  const config = { ...DEFAULT_CONFIG, store, agents: engine === undefined ? {} : { main: { engine } } };
   const logger = createLogger({ level: "silent" });
-  const gateway = await openGateway({ home, config, port: 0, channels: true, logger });
+  const gateway = await openGateway({
+    home,
+    config,
+    port: 0,
+    channels: true,
+    logger,
+    engines: { local: createLocalEngine },
+  });
   opened.push(gateway);
   return gateway;
 }
@@ -96,6 +121,26 @@ describe("two gateways over one database", { timeout: 60_000 }, () => {
     expect(status.stdout).toMatch(
       /Nodes \(1 take-overs in 24 hours, nothing waits\):\n.*VERSION[^]*elsewhere 7 \(dead\)/,
     );
+  });
+
+  it("leaves a session of Claude Code to the machine that has it, while a gateway runs there", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const node = await openNode(folder.join("one"), database.url, "local");
+    await call(node, "agent", { message: "hello", sessionKey: KEY });
+    const [stored] = await database.run("SELECT entry::json ->> 'sdkSessionHost' AS host FROM holdfast.entries");
+    expect(stored).toEqual({ host: hostname() });
+    await database.run("UPDATE holdfast.entries SET entry = replace(entry, $1, $2)", `"${hostname()}"`, '"elsewhere"');
+    await database.run(`INSERT INTO holdfast.nodes (process, version, seen_at)
+      VALUES ('{"host":"elsewhere","pid":7}', '0.0.1', clock_timestamp() + interval '1 hour')`);
+    const answer = call(node, "agent", { message: "again", sessionKey: KEY });
+    expect(await within(2500, answer)).toBe(TOO_LATE);
+    expect(await database.run("SELECT state FROM holdfast.inbox ORDER BY id")).toEqual([
+      { state: "done" },
+      { state: "queued" },
+    ]);
+    await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '2 hours' WHERE version = '0.0.1'");
+    expect((await answer).payload).toMatchObject({ status: "ok" });
   });
 
   it("a node that stops hands its queue over", async () => {
