@@ -2,9 +2,13 @@
 -- that no write of an old epoch can be committed after a newer one.
 
 -- A node is dead if its connection is gone and it has not been seen lately. A wrong verdict is harmless: its writes
--- are fenced. The lock of the check is shared, so checks do not see each other.
+-- are fenced. After a restart of the server, all nodes get a moment to connect again. The lock of the check is shared,
+-- so checks do not see each other.
 CREATE FUNCTION holdfast.node_is_dead(p_node integer) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+  IF pg_postmaster_start_time() > clock_timestamp() - interval '2 seconds' THEN
+    RETURN false;
+  END IF;
   PERFORM FROM holdfast.nodes WHERE id = p_node AND seen_at > clock_timestamp() - interval '500 milliseconds';
   -- After a restart of the server, all nodes have to connect again.
   IF FOUND OR pg_postmaster_start_time() > clock_timestamp() - interval '3 seconds' THEN
@@ -50,6 +54,9 @@ BEGIN
   END IF;
   IF NOT holdfast.lease_is_free(v_lease) THEN
     RETURN json_build_object('acquired', false, 'lease', v_lease);
+  END IF;
+  IF v_lease.holder IS NOT NULL THEN
+    INSERT INTO holdfast.take_overs (agent, key) VALUES (p_agent, p_key);
   END IF;
   UPDATE holdfast.leases
     SET epoch = epoch + 1, holder = p_holder, process = p_process, node = p_node,
@@ -108,4 +115,5 @@ BEGIN
     WHERE at < clock_timestamp() - interval '1 minute'
   );
   DELETE FROM holdfast.nodes WHERE seen_at < clock_timestamp() - interval '1 day';
+  DELETE FROM holdfast.take_overs WHERE at < clock_timestamp() - interval '1 day';
 END $$;

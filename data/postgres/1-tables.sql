@@ -29,6 +29,14 @@ CREATE TABLE holdfast.leases (
   PRIMARY KEY (agent, key)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 
+-- Leases that were taken from a node that died or could not renew them. Kept for a day.
+CREATE TABLE holdfast.take_overs (
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  agent text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL
+);
+CREATE INDEX take_overs_by_time ON holdfast.take_overs (at);
+
 -- `listing` repeats the listed fields as the text of a JSON object without its opening brace.
 CREATE TABLE holdfast.entries (
   agent text COLLATE "C" NOT NULL,

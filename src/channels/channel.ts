@@ -22,6 +22,8 @@ export interface Channel {
   /** Distinguishes several accounts on one platform; `default` when there is one. */
   readonly accountId: string;
   readonly capabilities: ChannelCapabilities;
+  /** The platform serves one connection of the account at a time, so one gateway has it. Default: false. */
+  readonly isExclusive?: boolean | undefined;
   /** Resolves when messages can arrive. */
   start(host: ChannelHost): Promise<void>;
   /** Accepts no new messages; resolves when all pending `admit` calls have ended. */

@@ -18,6 +18,9 @@ import {
 import { type Environment, channelLayout, channelsFolder } from "../config/layout.ts";
 import type { ChannelAccount, ChannelPool } from "../turn/pipeline.ts";
 import { openDocuments } from "./agent.ts";
+import { keepConnection } from "./connections.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { TakenLease } from "../session/lease.ts";
 import type { MakeSocket } from "../channels/whatsapp/connection.ts";
 
 export interface OpenChannelsOptions {
@@ -31,6 +34,8 @@ export interface OpenChannelsOptions {
   onStatus?: ((channel: string, accountId: string, status: ChannelStatus) => void) | undefined;
   /** Rejects for an unknown agent, which must not answer. Optional. */
   requireAgent?: ((agentId: string) => Promise<void>) | undefined;
+  /** For the leases of connections. Default: this process connects regardless of others. */
+  openAgent?: ((agentId: string) => Promise<AgentHandle>) | undefined;
   /**
    * A `MakeSocket` for WhatsApp. Default: Baileys' own socket. The type does not name types of Baileys,
    * because the public types must compile without that optional package.
@@ -90,10 +95,34 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
       return error;
     }
   };
-  const keepStarting = async (account: RunningAccount, admit: Admit): Promise<void> => {
-    if (stopping.signal.aborted) return;
-    let attempt = 0;
-    while (isPassing(await tryToStart(account, admit)) && (await pause(attempt))) attempt++;
+  /** False if the account is misconfigured. */
+  const keepStarting = async (
+    account: RunningAccount,
+    admit: Admit,
+    ending: AbortSignal = stopping.signal,
+  ): Promise<boolean> => {
+    for (let attempt = 0; !ending.aborted; attempt++) {
+      const error = await tryToStart(account, admit);
+      if (!isPassing(error)) return error === undefined;
+      await pause(attempt);
+    }
+    return true;
+  };
+  const connections: Promise<TakenLease | undefined>[] = [];
+  /** Resolves when the account is connected, cannot be used, or waits for another gateway. */
+  const run = async (account: RunningAccount, admit: Admit): Promise<void> => {
+    const { openAgent } = options;
+    if (openAgent === undefined || account.channel.isExclusive !== true) {
+      await keepStarting(account, admit);
+      return;
+    }
+    const connect = async (ending: AbortSignal): Promise<boolean> => await keepStarting(account, admit, ending);
+    const { promise: first, resolve: onFirst } = Promise.withResolvers<void>();
+    const report = (status: ChannelStatus): void => setStatus(account, status);
+    const { clock } = options;
+    const common = { openAgent, report, clock, logger, signal: stopping.signal };
+    connections.push(keepConnection(account, common, connect, onFirst).finally(onFirst));
+    await first;
   };
   const pause = async (attempt: number): Promise<boolean> => {
     await options.clock.sleep(pauseAfter(undefined, attempt), stopping.signal).catch(() => undefined);
@@ -116,11 +145,11 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
         if (isPassing(error)) later.push(configured);
       }
       await Promise.all([
-        ...accounts.map(async (account) => await keepStarting(account, admit)),
+        ...accounts.map(async (account) => await run(account, admit)),
         ...later.map(async (configured) => {
           for (let attempt = 0; await pause(attempt); attempt++) {
             const { account, error } = await tryToOpen(configured);
-            if (account !== undefined) return await keepStarting(account, admit);
+            if (account !== undefined) return await run(account, admit);
             if (!isPassing(error)) return;
           }
         }),
@@ -129,6 +158,10 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
     stop: async () => {
       stopping.abort();
       await Promise.allSettled(accounts.map(async ({ channel }) => await channel.stop()));
+      // The next gateway connects only when this one is disconnected.
+      for (const end of await Promise.allSettled(connections)) {
+        if (end.status === "fulfilled") await end.value?.release({ evenIf: "refused" }).catch(() => undefined);
+      }
     },
   };
 }

@@ -98,6 +98,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     config: options.channels ? config : { ...config, channels: { telegram: {}, discord: {}, whatsapp: {} } },
     extraChannels: options.extraChannels,
     requireAgent: async (agentId) => await requireAgent(agents, normalizeAgentId(agentId)),
+    openAgent: async (agentId) => (await agents.open(agentId)).agent,
     makeWhatsAppSocket: options.makeWhatsAppSocket,
     onStatus: (channel, accountId, status) => {
       events.emit({ type: "channel.status", channel, accountId, status });

@@ -3,7 +3,7 @@ import { processState } from "../base/processes.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { Diagnosis } from "./finding.ts";
 import { printableLine } from "../base/text.ts";
-import { isDeliveryLease } from "../store/store-rules.ts";
+import { isAccountLease } from "../store/store-rules.ts";
 import type { DeliveryRoute } from "../store/queues.ts";
 
 const TAKEOVER_MS = 10_000;
@@ -19,7 +19,7 @@ export async function* checkLeases({ agentId, store, clock }: AgentHandle): Asyn
     const isAbandoned = state === "dead" || (state === "unknown" && expiresAt <= clock.now());
     if (!isAbandoned) continue;
     const why = state === "dead" ? "has ended" : "no longer renews it";
-    const what = isDeliveryLease(agentId, key) ? "The lease for deliveries" : "The lease";
+    const what = isAccountLease(agentId, key) ? "The lease for an account" : "The lease";
     yield {
       severity: "warning",
       message: `${what} of process ${process.pid} on ${process.host}, which ${why}`,
@@ -31,6 +31,12 @@ export async function* checkLeases({ agentId, store, clock }: AgentHandle): Asyn
       },
     };
   }
+}
+
+/** Nodes of several versions, leases of dead nodes, and settings of the server that cost durability or speed. */
+export async function* checkCluster({ store }: AgentHandle): AsyncGenerator<Diagnosis> {
+  const state = await store.cluster?.describe();
+  for (const message of state?.problems ?? []) yield { severity: "warning", message };
 }
 
 export interface QueueFacts {

@@ -35,6 +35,7 @@ export type CheckName =
   | "worktrees"
   | "openclaw"
   | "store"
+  | "cluster"
   | "keys"
   | "view"
   | "leases"
@@ -69,3 +70,6 @@ export interface AgentScope {
   clock: Clock;
   deep: boolean;
 }
+
+/** An agent whose store is not in files of this machine. */
+export type SharedScope = Omit<AgentScope, "repair"> & { repair?: undefined };

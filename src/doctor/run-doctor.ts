@@ -10,11 +10,18 @@ import { fileExists, foldersWithin } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { agentsFolder, cacheFolder, claudeLayout, searchIndexFile, type AgentLayout } from "../config/layout.ts";
 import { checkArchive, checkOrphans, checkWindows } from "./check-windows.ts";
-import { type QueueFacts, checkQueues, checkLeases } from "./check-queues.ts";
+import { type QueueFacts, checkCluster, checkQueues, checkLeases } from "./check-queues.ts";
 import { checkStore, checkKeys, checkView } from "./check-store.ts";
 import { checkTranscripts } from "./check-transcripts.ts";
 import { listTranscriptFiles } from "../transcript/paths.ts";
-import { type CheckName, type Diagnosis, type Finding, isOpenProblem, type AgentScope } from "./finding.ts";
+import {
+  type CheckName,
+  type Diagnosis,
+  type Finding,
+  isOpenProblem,
+  type AgentScope,
+  type SharedScope,
+} from "./finding.ts";
 import {
   type GatewayFacts,
   checkGateway,
@@ -32,7 +39,7 @@ export interface DoctorOptions extends Pick<QueueFacts, "isConfigured"> {
   fix: boolean;
   /** A loss that a person acknowledges: the file that a finding names, its transcript, or `all`. Optional. */
   acknowledge?: string | undefined;
-  agents: readonly AgentScope[];
+  agents: readonly (AgentScope | SharedScope)[];
   /** Why the configuration is invalid; then `agents` is empty, because the stores are unknown. */
   configProblem?: string | undefined;
   /** Default: no gateway. */
@@ -98,12 +105,16 @@ interface AgentExamination {
   queues: QueueFacts;
 }
 
-async function examineAgent(scope: AgentScope, examination: AgentExamination): Promise<void> {
+async function examineAgent(scope: AgentScope | SharedScope, examination: AgentExamination): Promise<void> {
   const { examiner, checked } = examination;
   const folders = foldersOf(scope.layout);
   await examiner.check("permissions", checkPermissions(folders));
   await examiner.check("leftovers", checkLeftovers(folders));
   await examiner.check("locks", checkLocks(folders));
+  if (scope.repair === undefined) {
+    await examiner.attempt("store", async () => await examineShared(scope, examination));
+    return;
+  }
   await examiner.check("store", checkStore(scope));
   await examiner.check("keys", checkKeys(scope));
   checked.transcripts += (await listTranscriptFiles(scope.layout.sessionsFolder)).length;
@@ -128,6 +139,15 @@ async function examineSessions(scope: AgentScope, examination: AgentExamination)
   await examiner.check("windows", checkWindows(agent));
   await examiner.check("orphans", checkOrphans(agent));
   await examiner.check("transcripts", checkTranscripts(agent, scope));
+  checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
+}
+
+/** The files of this machine are copies, and other nodes may be at work: only the queues and the cluster are checked. */
+async function examineShared(scope: SharedScope, { examiner, checked, queues }: AgentExamination): Promise<void> {
+  const agent = await scope.open();
+  await using _closing = closing(agent.store);
+  await examiner.check("cluster", checkCluster(agent));
+  await examiner.check("queues", checkQueues(agent, queues));
   checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
 }
 

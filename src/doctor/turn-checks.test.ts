@@ -10,7 +10,7 @@ import { createPairingStore } from "../channels/access.ts";
 import { channelsFolder, gatewayLayout } from "../config/layout.ts";
 import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";
 import { GIVEN_UP_NOTE } from "../store/queues.ts";
-import { deliveryLeaseKey } from "../store/store-rules.ts";
+import { accountLeaseKey } from "../store/store-rules.ts";
 import { createDocumentFiles } from "../store/document-files.ts";
 
 const KEY = "agent:main:telegram:dm:7";
@@ -143,11 +143,11 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
     await using home = await createDoctorHome(kind);
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const route = { channel: "telegram", accountId: "default" };
-    const key = deliveryLeaseKey("main", route);
+    const key = accountLeaseKey("delivery", "main", route);
     await startChild("store", { task: "die-with-lease", kind, home: home.home, leased: route }).ended();
     const { findings } = await examine(home, { fix: true });
     expect(findings).toMatchObject([{ check: "leases", key, fixed: true }]);
-    expect(findings[0]?.message).toMatch(/^The lease for deliveries of process \d+/);
+    expect(findings[0]?.message).toMatch(/^The lease for an account of process \d+/);
     expect(await examine(home)).toMatchObject({ ok: true });
   });
 });

@@ -78,7 +78,8 @@ async function agentHealth(parts: RpcParts, agentId: string, timeoutMs: number):
   try {
     const sessions = await within(timeoutMs, sessionsOf(parts, agentId));
     if (sessions !== TOO_LATE) return { agentId, isDefault, sessions };
-    return { agentId, isDefault, problem: "its store does not answer; another process may have locked it" };
+    const why = parts.config.store.kind === "postgres" ? "" : "; another process may have locked it";
+    return { agentId, isDefault, problem: `its store does not answer${why}` };
   } catch (error) {
     return { agentId, isDefault, problem: errorMessage(error) };
   }

@@ -1,11 +1,13 @@
 /**
  * Holds a session for writing. The lease is renewed in the background. If the process was paused and another
- * one took over, `fence` refuses the next write and `signal` stops the running task.
+ * one took over, `fence` refuses the next write and `signal` stops the running task. A process that cannot reach a
+ * store of several machines stops before its lease ends, so that two of them never run the same turn.
  */
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, hasCode } from "../base/errors.ts";
 import { leaseLost } from "../store/store-errors.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 import type { LeaseHolder } from "../store/transcripts.ts";
+import type { StoreChange } from "../store/store.ts";
 import type { AcquireOptions, InboxItem, Lease, Leased } from "../store/queues.ts";
 
 /** `lease` is the latest state of the lease. */
@@ -22,6 +24,7 @@ interface LeaseOptions {
 }
 
 const POLL_MS = 50;
+const CHECK_MS = 20;
 
 export async function withSessionLease<T>(
   agent: AgentHandle,
@@ -30,7 +33,7 @@ export async function withSessionLease<T>(
   task: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
   const ttlMs = options.ttlMs ?? agent.store.leases.defaultTtlMs;
-  const taken = keepRenewed(agent, await waitForLease(agent, key, options.waitMs ?? 10_000, ttlMs), ttlMs);
+  const taken = keepRenewed(agent, await waitForLease(agent, key, options.waitMs ?? 10_000, ttlMs));
   try {
     return await task(taken.held);
   } finally {
@@ -58,25 +61,59 @@ export async function acquireLease(
   leased: Leased,
   { ttlMs = agent.store.leases.defaultTtlMs, claim }: Partial<AcquireOptions> = {},
 ): Promise<(TakenLease & { claimed?: InboxItem | undefined }) | { heldBy: Lease }> {
+  const askedAt = performance.now();
   const attempt = await agent.store.leases.acquire(leased, { ttlMs, claim });
   if (!attempt.acquired) return { heldBy: attempt.held };
-  return { ...keepRenewed(agent, attempt.lease, ttlMs), claimed: attempt.claimed };
+  return { ...keepRenewed(agent, { lease: attempt.lease, askedAt, ttlMs }), claimed: attempt.claimed };
 }
 
-function keepRenewed(agent: AgentHandle, taken: Lease, ttlMs: number): TakenLease {
+interface Acquired {
+  lease: Lease;
+  /** When the store was asked, by the monotonic clock: the lease cannot end earlier than `ttlMs` after it. */
+  askedAt: number;
+  ttlMs: number;
+}
+
+function keepRenewed(agent: AgentHandle, { lease: taken, askedAt: takenAt, ttlMs }: Acquired): TakenLease {
+  const { leases } = agent.store;
   let lease = taken;
   const { key } = lease;
   const lost = new AbortController();
-  const renewal = setInterval(() => {
-    agent.store.leases.renew(lease, { ttlMs }).then(
+  let deadline: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const stopBeforeItEnds = (askedAt: number): void => {
+    if (leases.marginMs === undefined) return;
+    clearTimeout(deadline);
+    const remainingMs = askedAt + ttlMs - leases.marginMs - performance.now();
+    deadline = setTimeout(() => lost.abort(leaseNotRenewed(lease)), Math.max(0, remainingMs)).unref();
+  };
+  stopBeforeItEnds(takenAt);
+  const renew = (): void => {
+    const askedAt = performance.now();
+    leases.renew(lease, { ttlMs }).then(
       (renewed) => {
-        if (renewed === undefined) lost.abort(leaseLost(lease));
-        else lease = renewed;
+        if (renewed === undefined) return lost.abort(leaseLost(lease));
+        lease = renewed;
+        if (!isOver) stopBeforeItEnds(askedAt);
       },
       (error: unknown) => agent.logger.warn("could not renew the lease; retrying", { key, error }),
     );
-  }, ttlMs / 3);
+  };
+  const renewal = setInterval(renew, ttlMs / 3);
+  let checking: NodeJS.Timeout | undefined;
+  /** The change may be a take-over by a node that thinks that this one is dead. Usually it is a release by this one. */
+  const onChange = ({ what, key: changed }: StoreChange): void => {
+    if (what === "lease" && changed === key) checking ??= setTimeout(renew, CHECK_MS).unref();
+  };
   renewal.unref();
+  const stopListening = leases.marginMs === undefined ? undefined : agent.store.onChange(onChange);
+  const stop = (): void => {
+    isOver = true;
+    stopListening?.();
+    clearTimeout(checking);
+    clearInterval(renewal);
+    clearTimeout(deadline);
+  };
   return {
     held: {
       get lease() {
@@ -85,11 +122,11 @@ function keepRenewed(agent: AgentHandle, taken: Lease, ttlMs: number): TakenLeas
       fence: createFence(agent, () => lease),
       signal: lost.signal,
     },
-    forget: () => clearInterval(renewal),
+    forget: stop,
     release: async ({ evenIf } = {}) => {
-      if (evenIf === "refused") clearInterval(renewal);
-      await agent.store.leases.release(lease);
-      clearInterval(renewal);
+      if (evenIf === "refused") stop();
+      await leases.release(lease);
+      stop();
     },
   };
 }
@@ -113,14 +150,28 @@ function createFence(agent: AgentHandle, current: () => Lease): () => Promise<vo
   };
 }
 
-async function waitForLease(agent: AgentHandle, key: string, waitMs: number, ttlMs: number): Promise<Lease> {
+async function waitForLease(agent: AgentHandle, key: string, waitMs: number, ttlMs: number): Promise<Acquired> {
   const startedAt = performance.now();
   for (;;) {
+    const askedAt = performance.now();
     const attempt = await agent.store.leases.acquire(key, { ttlMs });
-    if (attempt.acquired) return attempt.lease;
+    if (attempt.acquired) return { lease: attempt.lease, askedAt, ttlMs };
     if (performance.now() - startedAt >= waitMs) throw sessionLocked(attempt.held);
     await agent.clock.sleep(POLL_MS);
   }
+}
+
+const NOT_RENEWED_CODE = "lease-not-renewed";
+
+function leaseNotRenewed({ key, epoch }: Lease): HoldfastError {
+  const message = `The lease of ${key} could not be renewed in time`;
+  const hint = "The store could not be reached. The work is repeated, here or on another machine.";
+  return new HoldfastError("fenced", NOT_RENEWED_CODE, message, { hint, data: { key, epoch } });
+}
+
+/** Whether this process gave the lease up because it could not reach the store. */
+export function isNotRenewed({ signal }: HeldLease): boolean {
+  return signal.aborted && hasCode(signal.reason, NOT_RENEWED_CODE);
 }
 
 function sessionLocked({ key, process, expiresAt }: Lease): HoldfastError {

@@ -17,6 +17,7 @@ import type { PackedDraft, PutEntry, QueueName, StoreReads } from "./rows.ts";
 import { type Mutate, type SessionEntry, windowStateOf } from "./session-entry.ts";
 import { leaseLost, windowNotClosed } from "./store-errors.ts";
 import { checkListQuery, handoffFromJson, handoffToJson, toJson } from "./store-rules.ts";
+import type { Cluster } from "./cluster.ts";
 import type { Handoffs, JsonPage, KeptHandoff, ListPage, ListQuery, Store, UpdateOptions } from "./store.ts";
 import type { TranscriptFilesOptions } from "./transcript-files.ts";
 import type { Transcripts } from "./transcripts.ts";
@@ -41,6 +42,8 @@ export interface StoreOptions extends HistoryOptions {
 export interface StoreContext extends Pick<Store, "kind" | "location"> {
   /** Default: 30 s. */
   leaseTtlMs?: number | undefined;
+  /** See `Leases.marginMs`. */
+  leaseMarginMs?: number | undefined;
   /** True if a refused attempt to take a lease costs no more than a read. Default: false. */
   refusesLeasesCheaply?: boolean | undefined;
   /** Resolves to a copy of the task's result. `fresh` reads the files even if they look unchanged. */
@@ -52,7 +55,10 @@ export interface StoreContext extends Pick<Store, "kind" | "location"> {
   list: (query: ListQuery) => Promise<ListPage>;
   listJson: (query: JsonQuery) => Promise<JsonPage>;
   listHandoffs: (limit: number | undefined) => Promise<KeptHandoff[]>;
+  /** See `Inbox.unattended`. Default: from the pending items and their leases. */
+  unattendedKeys?: ((limit: number) => Promise<string[]>) | undefined;
   transcripts: Transcripts;
+  cluster?: Cluster | undefined;
   onChange: Store["onChange"];
   /** Called when no operation is running any more. */
   close: () => Promise<void>;
@@ -143,6 +149,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
     handoffs: createHandoffs(parts),
     history: createGroupHistory(queues, clock, options),
     systemEvents: createSystemEvents(queues, clock),
+    cluster: context.cluster,
     onChange: context.onChange,
     close: async () => await (closing ??= gate.close().then(context.close)),
   };
@@ -210,6 +217,8 @@ function createInbox(parts: Parts, update: UpdateEntry): Inbox {
       key === undefined
         ? gate.run(() => read((rows) => rows.pendingItems(undefined)))
         : gate.withKey(key, (own) => read((rows) => rows.pendingItems(own))),
+    unattended: (limit) =>
+      gate.run(() => parts.unattendedKeys?.(limit) ?? read((rows) => findUnattended(rows, clock.now(), limit))),
     get: (id) => gate.run(() => read((rows) => rows.inboxItem(id))),
     givenUp: (limit) => gate.run(() => read((rows) => rows.givenUp(limit))),
     claim: (lease, options = {}) => gate.withLeased(lease, () => write("claimItems", { ...options, lease })),
@@ -234,6 +243,14 @@ function createInbox(parts: Parts, update: UpdateEntry): Inbox {
       }),
     prune: (before) => gate.run(() => prune(parts, "inbox", before)),
   };
+}
+
+async function findUnattended(rows: StoreReads, now: number, limit: number): Promise<string[]> {
+  const found: string[] = [];
+  for (const key of new Set((await rows.pendingItems(undefined)).map((item) => item.key))) {
+    if (found.length < limit && (await rows.heldLease(key, now)) === undefined) found.push(key);
+  }
+  return found;
 }
 
 function createOutbox(parts: Parts): Outbox {
@@ -296,6 +313,7 @@ function createLeases(parts: Parts): Leases {
 
   return {
     defaultTtlMs: leaseTtlMs,
+    marginMs: parts.leaseMarginMs,
     acquire: (leased, options) => gate.withLeased(leased, (key) => tryAcquire(key, options)),
     renew: (lease, { ttlMs }) => gate.withLeased(lease, () => write("renewLease", { lease, ttlMs, now: clock.now() })),
     release: (lease) => gate.withLeased(lease, () => write("releaseLease", lease)),

@@ -123,6 +123,8 @@ const FIELD_SCHEMAS = {
 
   // Sessions of other programs in which this one continues
   sdkSessionId: text.optional(),
+  /** The machine whose disk has that session. Only in a cluster. */
+  sdkSessionHost: text.optional(),
   cliSessionIds: z.record(z.string(), z.string()).optional(),
   claudeCliSessionId: text.optional(),
 

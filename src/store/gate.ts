@@ -4,7 +4,7 @@
  */
 import type { Leased } from "./queues.ts";
 import { storeClosed } from "./store-errors.ts";
-import { type KeyOwner, isDeliveryLease, deliveryLeaseKey, ownSessionKey } from "./store-rules.ts";
+import { type KeyOwner, accountLeaseKey, isAccountLease, ownSessionKey } from "./store-rules.ts";
 
 type KeyTask<T> = (key: string) => T | Promise<T>;
 
@@ -38,8 +38,9 @@ export function createGate(path: string, owner: KeyOwner) {
   };
   const leaseKey = (leased: Leased): string => {
     if (typeof leased === "string") return ownKey(leased);
-    if (!("key" in leased)) return deliveryLeaseKey(owner.agentId, leased);
-    return isDeliveryLease(owner.agentId, leased.key) ? leased.key : ownKey(leased.key);
+    if ("connection" in leased) return accountLeaseKey("poll", owner.agentId, leased.connection);
+    if (!("key" in leased)) return accountLeaseKey("delivery", owner.agentId, leased);
+    return isAccountLease(owner.agentId, leased.key) ? leased.key : ownKey(leased.key);
   };
 
   return {

@@ -1,13 +1,13 @@
 /**
- * The part of the store contract for messages in transit: leases decide which process may work on a session or
- * deliver for an account, the inbox holds messages that wait for their turn, the outbox holds replies that wait for
+ * The part of the store contract for messages in transit: leases decide which process may work on a session, deliver
+ * for an account or be connected to its platform, the inbox holds messages that wait for their turn, the outbox holds replies that wait for
  * delivery. `store.ts` says what holds for all of them.
  */
 import type { ProcessIdentity } from "../base/processes.ts";
 import type { Mutate } from "./session-entry.ts";
 import type { ChatType } from "../keys/message-context.ts";
 
-/** The right to write one session, or to deliver for one account. The epoch rises with every new holder and never falls. */
+/** The right to write one session, to deliver for one account, or to receive its messages. The epoch rises with every new holder and never falls. */
 export interface Lease {
   key: string;
   epoch: number;
@@ -26,6 +26,11 @@ export interface WriteOptions {
 export interface Leases {
   /** How long a lease should stay valid without renewal. */
   readonly defaultTtlMs: number;
+  /**
+   * A lease that could not be renewed counts as lost so long before its end: its holder may have lost the store while
+   * others have not. Undefined: a holder without the store needs no care, because nobody else has it either.
+   */
+  readonly marginMs?: number | undefined;
   /** Takes a free, expired or orphaned lease; otherwise `held` is the lease in force. Does not wait. */
   acquire(leased: Leased, options: AcquireOptions): Promise<LeaseAttempt>;
   /** Extends the lease. Undefined if another process has taken it over. */
@@ -40,8 +45,8 @@ export interface Leases {
   assertCurrent(lease: Lease): Promise<void>;
 }
 
-/** A session key, the deliveries of an account, or the subject of another lease. */
-export type Leased = string | DeliveryRoute | Pick<Lease, "key">;
+/** A session key, the deliveries of an account, its connection to the platform, or the subject of another lease. */
+export type Leased = string | DeliveryRoute | { connection: DeliveryRoute } | Pick<Lease, "key">;
 
 export interface AcquireOptions {
   ttlMs: number;
@@ -87,6 +92,8 @@ export interface Inbox {
   admit(message: Admission): Promise<{ admitted: boolean; item: InboxItem }>;
   /** Items that are neither done nor dropped, in order of admission. */
   pending(key?: string): Promise<InboxItem[]>;
+  /** Sessions with pending items that no living process holds, the longest waiting first. */
+  unattended(limit: number): Promise<string[]>;
   get(id: number): Promise<InboxItem | undefined>;
   /** Marks the oldest queued items of the lease's key as running. */
   claim(lease: Lease, options?: ClaimOptions): Promise<InboxItem[]>;
@@ -209,7 +216,8 @@ export interface Outbox {
   enqueue(key: string, drafts: readonly OutboxDraft[], options?: WriteOptions): Promise<OutboxItem[]>;
   /**
    * Pending and sending items in order. Within one key and route, an item that is not due blocks the later ones.
-   * With a route, only its items count, also for the limit.
+   * With a route, only its items count, also for the limit. An item that was never tried may be due earlier, because
+   * its time comes from the clock of another machine.
    */
   due(now: number, limit: number, route?: DeliveryRoute): Promise<OutboxItem[]>;
   /** The routes of pending and sending items. */

@@ -11,6 +11,7 @@ export const WINDOW_STATE_FIELDS = [
   "openedByTurn",
   "transcriptEnd",
   "sdkSessionId",
+  "sdkSessionHost",
   "cliSessionIds",
   "claudeCliSessionId",
   "inputTokens",

@@ -56,17 +56,22 @@ function foreignSession(key: string, agentId: string): HoldfastError {
   );
 }
 
-export function deliveryLeaseKey(agentId: string, { channel, accountId }: DeliveryRoute): string {
-  return `${prefixOf(agentId)}${encodeName(channel)}:${encodeName(accountId)}`;
+export function accountLeaseKey(
+  subject: AccountSubject,
+  agentId: string,
+  { channel, accountId }: DeliveryRoute,
+): string {
+  return `${subject}:${agentId}:${encodeName(channel)}:${encodeName(accountId)}`;
 }
 
-export function isDeliveryLease(agentId: string, key: string): boolean {
-  return key.startsWith(prefixOf(agentId));
+/** Not the lease of a session. */
+export function isAccountLease(agentId: string, key: string): boolean {
+  return ACCOUNT_SUBJECTS.some((subject) => key.startsWith(`${subject}:${agentId}:`));
 }
 
-function prefixOf(agentId: string): string {
-  return `delivery:${agentId}:`;
-}
+/** `poll`: the connection to the platform. */
+const ACCOUNT_SUBJECTS = ["delivery", "poll"] as const;
+type AccountSubject = (typeof ACCOUNT_SUBJECTS)[number];
 
 /** The fields that lists show. Stores answer queries for these fields fastest. */
 export const LISTED_FIELDS = [

@@ -10,6 +10,7 @@
  * - Values go in and out as copies. Only changed fields are validated, so data of other tools never blocks an update.
  * - An unreadable store is an error, never an empty store.
  */
+import type { Cluster } from "./cluster.ts";
 import type { DeliveryRoute, Inbox, Leases, Outbox, WriteOptions } from "./queues.ts";
 import type { Mutate, SessionEntry, WindowState } from "./session-entry.ts";
 import type { Transcripts } from "./transcripts.ts";
@@ -51,6 +52,8 @@ export interface Store {
   readonly handoffs: Handoffs;
   readonly history: GroupHistory;
   readonly systemEvents: SystemEvents;
+  /** Undefined in a store of one machine. */
+  readonly cluster?: Cluster | undefined;
 
   /**
    * Calls the listener after each change of this and other processes (those within about a second). Several changes

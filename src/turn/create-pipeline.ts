@@ -29,7 +29,12 @@ import { turnStopped } from "./turn-errors.ts";
 import { lazyMap } from "../base/async.ts";
 
 const SWEEP_MS = 3_000;
-const PRUNE_MS = 60 * 60 * 1000; /** How long a process that ends keeps sending due replies. */
+/** A node of a cluster may die at any time, and its sessions wait for the others. */
+const CLUSTER_SWEEP_MS = 1_000;
+/** The next sweep finds the rest, and other nodes take their share. */
+const MAX_SWEPT = 200;
+const PRUNE_MS = 60 * 60 * 1000;
+/** How long a process that ends keeps sending due replies. */
 const DELIVERY_GRACE_MS = 5_000;
 
 export function createPipeline(options: PipelineOptions): Pipeline {
@@ -140,11 +145,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 
   const sweepAgent = async (parts: AgentParts): Promise<void> => {
     const { agentId, store } = parts.agent;
-    const keys = new Set((await store.inbox.pending()).map(({ key }) => key));
-    for (const key of keys) {
+    for (const key of await store.inbox.unattended(MAX_SWEPT)) {
       if (isDraining) return;
-      if (lanes.has(agentId, key)) continue;
-      if ((await store.leases.current(key)) === undefined) lanes.serve(parts, key);
+      if (lanes.has(agentId, key)) lanes.nudge(agentId, key, "lease");
+      else lanes.serve(parts, key);
     }
     await delivery.reportWaiting(parts);
   };
@@ -168,9 +172,17 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       .finally(() => (sweeping = undefined)));
   };
 
+  const sweepMs = config.store.kind === "postgres" ? CLUSTER_SWEEP_MS : SWEEP_MS;
+  /** With jitter, so that the nodes of a cluster do not look at the same time. */
+  const sweepLater = (): void => {
+    if (isDraining) return;
+    const pauseMs = sweepMs * (0.75 + Math.random() / 2);
+    timer = setTimeout(() => void sweepOnce().finally(sweepLater), pauseMs).unref();
+  };
+
   const drain = async (): Promise<void> => {
     isDraining = true;
-    clearInterval(timer);
+    clearTimeout(timer);
     ended.stop();
     await lanes.drain(config.turns.drainSeconds * 1000);
     await delivery.stop(DELIVERY_GRACE_MS);
@@ -191,7 +203,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     drain: async () => await (draining ??= drain()),
     start: async () => {
       await sweepOnce();
-      if (!isDraining) timer ??= setInterval(() => void sweepOnce(), SWEEP_MS).unref();
+      if (timer === undefined) sweepLater();
     },
   };
 }

@@ -54,6 +54,22 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(twins.filter((twin) => twin.admitted)).toHaveLength(1);
     });
 
+    it("finds the sessions with messages that no living process holds, the longest waiting first", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      for (const key of ["c", "a", "b"]) await store.inbox.admit(message(`in ${key}`, { key }));
+      const held = await acquire(store, "a");
+      expect(await store.inbox.unattended(9)).toEqual(["agent:main:c", "agent:main:b"]);
+      expect(await store.inbox.unattended(1)).toEqual(["agent:main:c"]);
+      await store.leases.release(held);
+      const lease = await acquire(store, "c");
+      await store.inbox.claim(lease);
+      expect(await store.inbox.unattended(9)).toEqual(["agent:main:a", "agent:main:b"]);
+      await store.leases.release(lease);
+      // A process that died has left it running.
+      expect(await store.inbox.unattended(9)).toEqual(["agent:main:c", "agent:main:a", "agent:main:b"]);
+    });
+
     it("distinguishes messages by every part of their address", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;

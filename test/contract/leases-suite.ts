@@ -34,6 +34,19 @@ export function describeLeases(makeStore: MakeStore): void {
       expect((await acquire(second, "elsewhere")).epoch).toBe(1);
     });
 
+    it("has separate leases for the connection and the deliveries of an account", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const route = { channel: "telegram", accountId: "default" };
+      const connection = await acquire(store, { connection: route });
+      await acquire(store, route);
+      const second = await fixture.reopen();
+      expect((await second.leases.acquire({ connection: route }, { ttlMs: 1 })).acquired).toBe(false);
+      expect(await second.leases.renew(connection, { ttlMs: 60_000 })).toMatchObject({ key: connection.key });
+      await second.leases.release(connection);
+      expect((await acquire(second, { connection: route })).epoch).toBe(2);
+    });
+
     it("gives a released lease to the next holder, with a higher epoch", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;

@@ -20,6 +20,7 @@ export interface TestServer {
   pid: number;
   port: number;
   folder: string;
+  /** Settings of the server. */
   settings: Record<string, string>;
 }
 
@@ -66,22 +67,28 @@ export async function startServer(folder: string, settings: Record<string, strin
 async function launch({ folder, port, settings }: Omit<TestServer, "pid">): Promise<TestServer> {
   const all = { ...SETTINGS, ...settings, port: String(port) };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(join(serverPrograms(), "postgres"), ["-D", join(folder, "data"), ...flags], {
-    detached: true,
-    stdio: "ignore",
-    ...serverUser(),
-  });
+  const options = { detached: true, stdio: "ignore", ...serverUser() } as const;
+  const child = spawn(join(serverPrograms(), "postgres"), ["-D", join(folder, "data"), ...flags], options);
   child.unref();
   const server = { pid: child.pid ?? 0, port, folder, settings };
   await until(async () => await canConnect(server), "a connection to the server");
   return server;
 }
 
-/** Ends all connections and starts the server again, as an upgrade of its package does. */
-export async function restartServer(server: TestServer): Promise<TestServer> {
-  process.kill(server.pid, "SIGINT");
-  await until(() => !existsSync(join(server.folder, "data", "postmaster.pid")), "the end of the server");
+/** Ends the server and starts it again. `SIGINT`: in order. `SIGQUIT`: as after a crash. */
+export async function restartServer(server: TestServer, signal: "SIGINT" | "SIGQUIT"): Promise<TestServer> {
+  process.kill(server.pid, signal);
+  await until(() => !existsSync(join(server.folder, "data", "postmaster.pid")) || !isAlive(server.pid), "its end");
   return await launch(server);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 const SETTINGS = {

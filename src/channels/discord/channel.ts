@@ -56,6 +56,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   return {
     name: "discord",
     accountId,
+    isExclusive: true,
     capabilities: {
       textLimit: DISCORD_TEXT_LIMIT,
       media: true,

@@ -51,6 +51,7 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   return {
     name: "telegram",
     accountId,
+    isExclusive: options.mode === "polling",
     capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false, buttons: true },
     ...singleRun("Telegram", accountId, open),
     send: async (message) => await sendToTelegram(await lazyTelegram.get(), message),

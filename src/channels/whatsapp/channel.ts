@@ -94,6 +94,7 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
   return {
     name: "whatsapp",
     accountId,
+    isExclusive: true,
     capabilities: {
       textLimit: WHATSAPP_TEXT_LIMIT,
       media: true,

@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { systemClock } from "../../base/clock.ts";
 import { ERROR_KINDS, HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { agentLayout, configFile, gatewayLayout, resolveHome } from "../../config/layout.ts";
-import { type Finding, isOpenProblem, type AgentScope } from "../../doctor/finding.ts";
+import { type Finding, isOpenProblem, type AgentScope, type SharedScope } from "../../doctor/finding.ts";
 import { type DoctorReport, runDoctor } from "../../doctor/run-doctor.ts";
 import { findGateway, gatewayState, readToken } from "../../gateway/gateway-files.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
@@ -106,7 +106,7 @@ async function loadSetupOrProblem(): Promise<{ setup?: Setup | undefined; config
   }
 }
 
-async function agentScopes(setup: Setup, options: DoctorCommandOptions): Promise<AgentScope[]> {
+async function agentScopes(setup: Setup, options: DoctorCommandOptions): Promise<(AgentScope | SharedScope)[]> {
   const known = await listAgentIds(setup.home);
   const wanted = options.agent === undefined ? undefined : normalizeAgentId(options.agent);
   if (wanted !== undefined && !known.includes(wanted)) throw noSuchAgent(wanted);
@@ -116,7 +116,7 @@ async function agentScopes(setup: Setup, options: DoctorCommandOptions): Promise
       agentId,
       mainKey: setup.config.session.mainKey,
       layout: agentLayout(setup.home, agentId),
-      repair: await openStoreRepair({ ...setup, agentId }),
+      repair: setup.config.store.kind === "postgres" ? undefined : await openStoreRepair({ ...setup, agentId }),
       open: async () => await openAgent({ ...setup, agentId, create: false }),
       clock: systemClock,
       deep: options.deep === true,

@@ -12,7 +12,7 @@ import { sessionTitle, shortPath } from "./cc/claude-side.ts";
 import { shortId } from "../../base/ids.ts";
 import { listAgentIds } from "../../compose/agent.ts";
 import { openClaudeSide } from "../../compose/claude.ts";
-import { isDeliveryLease } from "../../store/store-rules.ts";
+import { isAccountLease } from "../../store/store-rules.ts";
 
 interface RunningTurn {
   agentId: string;
@@ -69,7 +69,7 @@ async function localTurns(setup: Setup, gatewayPid: number | undefined): Promise
   for (const agentId of await listAgentIds(setup.home)) {
     const leases = await withExistingAgent(setup, agentId, async ({ store }) => await store.leases.list());
     for (const { key, process: holder } of leases ?? []) {
-      if (isDeliveryLease(agentId, key) || holder.pid === gatewayPid || processState(holder) !== "alive") continue;
+      if (isAccountLease(agentId, key) || holder.pid === gatewayPid || processState(holder) !== "alive") continue;
       found.push({ agentId, sessionKey: key, pid: holder.pid });
     }
   }

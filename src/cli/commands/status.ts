@@ -91,6 +91,7 @@ function gatewayJson({ url, latencyMs, status: found, error }: GatewayProbe): ob
     connectLatencyMs: latencyMs ?? null,
     self: found === undefined ? null : { version: found.version, pid: found.pid, uptimeMs: found.uptimeMs },
     turns: found?.turns ?? null,
+    cluster: found?.cluster,
     error: error ?? found?.problems[0] ?? null,
   };
 }
@@ -115,6 +116,7 @@ function agentJson(agent: AgentSessions): object {
 /** The gateway and its problems first, then agents, sessions and usage. */
 function printStatus({ config }: Setup, report: StatusReport, options: Flags<"all">): void {
   printGateway(report);
+  printCluster(report);
   printAgents(report);
   if (config.handoff.enabled) print(`Hand-off model: ${describeHandoffModel(config.handoff.model)}`);
   printGivenUp(report);
@@ -134,6 +136,26 @@ function printGateway({ gateway: { url, status, latencyMs, error }, health, agen
   const shown = [...(status?.channels ?? []).map((row) => row.status.text), ...agents.map(({ problem }) => problem)];
   const others = (health ?? status)?.problems.filter((problem) => !shown.some((text) => isRepeated(text, [problem])));
   for (const problem of others ?? []) printStyled(`${style("red", "✗")} ${printableLine(problem)}`);
+}
+
+function printCluster({ gateway: { status } }: StatusReport): void {
+  if (status?.cluster === undefined) return;
+  const { nodes, oldestQueuedMs, takeOvers, problems } = status.cluster;
+  const oldest =
+    oldestQueuedMs === undefined ? "nothing waits" : `the oldest message waits ${formatAge(oldestQueuedMs)}`;
+  print(`\nNodes (${takeOvers} take-overs in 24 hours, ${oldest}):`);
+  printTable(
+    [flexible("NODE"), "VERSION", right("UP"), right("SEEN"), right("TURNS"), "CONNECTED TO"],
+    nodes.map(({ host, pid, version, isAlive, uptimeMs, seenMs, running, connections }) => [
+      `${host} ${pid}${isAlive ? "" : " (dead)"}`,
+      version,
+      formatAge(uptimeMs),
+      formatAge(seenMs),
+      String(running),
+      connections.join(", "),
+    ]),
+  );
+  for (const problem of problems) printStyled(`${style("yellow", "!")} ${printableLine(problem)}`);
 }
 
 function printAgents({ agents }: StatusReport): void {

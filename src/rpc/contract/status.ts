@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { ChannelStatus } from "../../channels/channel.ts";
 import { type MethodContract, countUpTo, everyAgent, instant, objectOf } from "./shapes.ts";
+import type { ClusterState } from "../../store/cluster.ts";
 import type { MeaningStatus } from "../../memory/meaning.ts";
 import type { FoundSession } from "../../memory/person-search.ts";
 
@@ -88,6 +89,7 @@ export const statusMethods = {
         }),
       }),
       channels: z.array(channelRow),
+      cluster: objectOf<ClusterState>("Nodes, take-overs and problems of a shared database.").optional(),
       sessions: z.object({
         paths: z.array(z.string()),
         count: z.number(),

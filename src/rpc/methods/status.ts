@@ -47,6 +47,7 @@ export const statusHandlers: HandlersOf<keyof typeof statusMethods> = {
       queued += await countWaiting(agent);
     }
     const { problems } = await checkHealth(parts, recentFailures?.() ?? []);
+    const cluster = await parts.agents.opened()[0]?.agent.store.cluster?.describe();
     const { rss, heapUsed } = process.memoryUsage();
     return {
       version: parts.version,
@@ -57,6 +58,7 @@ export const statusHandlers: HandlersOf<keyof typeof statusMethods> = {
       problems: problems.map(({ text }) => text),
       turns: { ...parts.pipeline.status(), queued },
       channels: channelRows(parts),
+      cluster,
       sessions: {
         paths: byAgent.map(({ path }) => path),
         count: byAgent.reduce((sum, { count }) => sum + count, 0),

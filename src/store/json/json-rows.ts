@@ -3,7 +3,7 @@ import { leaseInForce } from "../operations.ts";
 import type { PendingQueue } from "../pending.ts";
 import { type DeliveryRoute, type InboxItem, type OutboxItem, GIVEN_UP_NOTE } from "../queues.ts";
 import type { QueueName, StoreRows } from "../rows.ts";
-import { type KeyOwner, isDeliveryLease, transcriptName } from "../store-rules.ts";
+import { type KeyOwner, isAccountLease, transcriptName } from "../store-rules.ts";
 import type { Window } from "../store.ts";
 import { copyJson } from "./json-document.ts";
 import type { Sidecar } from "./sidecar.ts";
@@ -42,7 +42,7 @@ export function jsonRows(state: StoreState | StoreDraft, owner: KeyOwner): Store
     heldLease: (key, now) => leaseInForce(sidecar.leases[key], now),
     leases: () =>
       Object.entries(sidecar.leases).flatMap(([key, { held }]) => {
-        const isOwn = isOwnKey(key, owner) || isDeliveryLease(owner.agentId, key);
+        const isOwn = isOwnKey(key, owner) || isAccountLease(owner.agentId, key);
         return held !== undefined && isOwn ? [held] : [];
       }),
     putLease: (key, lease) => {

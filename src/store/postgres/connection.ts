@@ -9,6 +9,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClientConfig, Pool, type PoolClient, types } from "pg";
 import { TOO_LATE, within } from "../../base/async.ts";
+import type { ClusterMetrics } from "../cluster.ts";
 import {
   invalidUrl,
   isConflict,
@@ -39,7 +40,7 @@ export interface QueryOptions {
   isRepeatable?: boolean | undefined;
   /** Called when the statement was sent and its answer lost. Optional. */
   onLost?: (() => void) | undefined;
-  /** How long one attempt may take. Default: 30 s, much longer than any statement takes. */
+  /** How long one attempt may take. Default: 10 s, much longer than any statement takes. */
   answerMs?: number | undefined;
 }
 
@@ -47,7 +48,11 @@ export type Connection = Awaited<ReturnType<typeof openConnection>>;
 
 const POOL_SIZE = 8;
 const CONNECT_MS = 5000;
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 10_000;
+/** After so long without any answer, statements fail at once instead of being repeated. */
+const OUTAGE_MS = 4000;
+/** Then a statement waits so long at most. */
+const OUTAGE_ANSWER_MS = 3000;
 /** Waits between attempts; a server restarts within them. */
 const RETRY_DELAYS_MS = [20, 50, 100, 200, 400, 800, 1600];
 
@@ -100,6 +105,10 @@ export async function openConnection(settings: PostgresSettings) {
     }
   };
 
+  /** By the monotonic clock. Beats fail and succeed several times a second, so it is never far from the truth. */
+  let lostSince: number | undefined;
+  const isOut = (): boolean => lostSince !== undefined && performance.now() - lostSince > OUTAGE_MS;
+
   return {
     location,
     direct,
@@ -111,17 +120,25 @@ export async function openConnection(settings: PostgresSettings) {
     ): Promise<Row[]> => {
       const sent = values.map(toParameter);
       for (let tries = 0; ; tries++) {
-        const answer = await attempt(sql, sent, answerMs);
-        if ("rows" in answer) return answer.rows;
+        const answer = await attempt(sql, sent, isOut() ? Math.min(answerMs, OUTAGE_ANSWER_MS) : answerMs);
+        if ("rows" in answer) {
+          lostSince = undefined;
+          return answer.rows;
+        }
         const { failed } = answer;
         const isLost = isConnectionLost(failed);
         if (isLost && answer.sent) onLost?.();
+        lostSince = isLost ? (lostSince ?? performance.now()) : undefined;
         if (isLost && answer.sent && !isRepeatable) throw outcomeUnknown(location, failed);
         const wait = RETRY_DELAYS_MS[tries];
-        if (wait === undefined || !(isLost || isConflict(failed))) throw storeError(failed, location);
+        if (wait === undefined || isOut() || !(isLost || isConflict(failed))) throw storeError(failed, location);
         await delay(wait * (0.5 + Math.random()));
       }
     },
+    metrics: (): ClusterMetrics => ({
+      connections: { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
+      unreachableMs: isOut() && lostSince !== undefined ? Math.round(performance.now() - lostSince) : undefined,
+    }),
     close: async (): Promise<void> => await pool.end(),
   };
 }

@@ -18,7 +18,7 @@ import { migrate } from "./migrations.ts";
 import { poolerOnDirectUrl, storeError } from "./postgres-errors.ts";
 import { type RenewLeases, createRenewals } from "./renewals.ts";
 
-export interface PostgresNode extends Pick<Connection, "location" | "query"> {
+export interface PostgresNode extends Pick<Connection, "location" | "query" | "metrics"> {
   readonly changes: ChangeHub;
   readonly renew: RenewLeases;
   /** The id of this node, which is registered with the first call. */
@@ -133,6 +133,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
   return {
     location,
     query,
+    metrics: connection.metrics,
     changes,
     renew: createRenewals(query),
     id: async () => await registration.get(),

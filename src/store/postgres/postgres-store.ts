@@ -8,9 +8,10 @@ import { createListeners } from "../change-feed.ts";
 import { type StoreOptions, createStore, modifyByVersion } from "../create-store.ts";
 import { copyEntry } from "../store-rules.ts";
 import type { Store } from "../store.ts";
+import { createCluster } from "./cluster.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
 import type { PostgresNode } from "./node.ts";
-import { listHandoffs, postgresReads } from "./reads.ts";
+import { listHandoffs, postgresReads, unattendedKeys } from "./reads.ts";
 import { createPostgresTranscripts } from "./transcripts.ts";
 import { postgresWrites } from "./writes.ts";
 
@@ -23,6 +24,8 @@ export interface PostgresStoreOptions extends StoreOptions {
 
 /** Short, because a node that was cut off holds its sessions for so long. It is renewed three times as often. */
 const LEASE_TTL_MS = 6000;
+/** A node without its database stops its work so long before another one takes over. */
+const LEASE_MARGIN_MS = 1000;
 
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { node, agentId, copiesFolder: folder, clock = systemClock, logger = silentLogger } = options;
@@ -34,7 +37,9 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     kind: "postgres",
     location: node.location,
     leaseTtlMs: LEASE_TTL_MS,
+    leaseMarginMs: LEASE_MARGIN_MS,
     refusesLeasesCheaply: true,
+    unattendedKeys: async (limit) => await unattendedKeys(node, agentId, limit),
     read: async (task) => await task(reads),
     write,
     modify: modifyByVersion(reads, write),
@@ -42,6 +47,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     list: async (query) => await listSessions(node, agentId, query),
     listJson: async (query) => await listAsJson(node, agentId, query),
     listHandoffs: async (limit) => await listHandoffs(node, agentId, { limit }),
+    cluster: createCluster(node),
     transcripts: createPostgresTranscripts({ node, agentId, folder, clock, logger }),
     onChange: feed.listen,
     close: async () => {

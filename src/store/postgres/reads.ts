@@ -101,14 +101,21 @@ export function postgresReads({ query }: Pick<PostgresNode, "query">, agentId: s
   };
 }
 
+/**
+ * Whether an item may be sent at this instant. Only a repetition waits for its time: that of a new or interrupted item
+ * comes from the clock of the node that wrote it, which may be ahead of the reader's.
+ */
+const isDue = (item: string): string => `(${item}.due_at <= $2 OR ${item}.state = 'sending'
+    OR (${item}.attempts = 0 AND ${item}.note IS NULL))`;
+
 /** Due items, except those after an item of the same key and route that is not due. */
 const DUE = `
   SELECT * FROM holdfast.outbox AS item
-  WHERE agent = $1 AND state IN ('pending', 'sending') AND due_at <= $2
+  WHERE agent = $1 AND state IN ('pending', 'sending') AND ${isDue("item")}
     AND channel = coalesce($4, channel) AND account_id = coalesce($5, account_id) AND NOT EXISTS (
       SELECT FROM holdfast.outbox AS late
       WHERE late.agent = $1 AND late.key = item.key AND late.id < item.id AND late.state IN ('pending', 'sending')
-        AND late.due_at > $2 AND late.channel = item.channel AND late.account_id = item.account_id
+        AND NOT ${isDue("late")} AND late.channel = item.channel AND late.account_id = item.account_id
     )
   ORDER BY id LIMIT $3`;
 
@@ -116,6 +123,19 @@ const ENDED_BEFORE = {
   inbox: "SELECT 1 FROM holdfast.inbox WHERE agent = $1 AND state IN ('done', 'dropped') AND received_at < $2",
   outbox: "SELECT 1 FROM holdfast.outbox WHERE agent = $1 AND state IN ('delivered', 'failed') AND created_at < $2",
 };
+
+/** Sessions with pending messages whose lease is free, the longest waiting first. */
+export async function unattendedKeys(
+  { query }: Pick<PostgresNode, "query">,
+  agentId: string,
+  limit: number,
+): Promise<string[]> {
+  const sql = `SELECT waiting.key FROM (
+      SELECT key, min(id) AS oldest FROM holdfast.inbox WHERE agent = $1 AND state IN ('queued', 'running') GROUP BY key
+    ) AS waiting LEFT JOIN holdfast.leases AS lease ON lease.agent = $1 AND lease.key = waiting.key
+    WHERE lease.key IS NULL OR holdfast.lease_is_free(lease) ORDER BY oldest LIMIT $2`;
+  return (await query(sql, [agentId, limit], { isRepeatable: true })).map(({ key }) => String(key));
+}
 
 interface StoredQueue {
   /** Undefined if there is none, or if it is damaged. */

@@ -263,6 +263,17 @@ async function* pieces(handle: FileHandle): AsyncGenerator<{ at: number; bytes: 
   }
 }
 
+function markFile(path: string): string {
+  return join(dirname(path), `.${basename(path)}.copy`);
+}
+
+async function putMark(path: string, mark: string): Promise<void> {
+  const temporary = temporaryPath(markFile(path));
+  await using handle = await open(temporary, "wx", PRIVATE_FILE);
+  await handle.writeFile(mark);
+  await replaceFile(temporary, markFile(path));
+}
+
 function createCopies(node: PostgresNode) {
   const boot = currentProcess().startedAt.split(":")[0] ?? "";
   const markOf = ({ content }: StoredTranscript): string => `${content} ${boot}`;
@@ -327,17 +338,6 @@ function createCopies(node: PostgresNode) {
       return true;
     },
   };
-}
-
-function markFile(path: string): string {
-  return join(dirname(path), `.${basename(path)}.copy`);
-}
-
-async function putMark(path: string, mark: string): Promise<void> {
-  const temporary = temporaryPath(markFile(path));
-  await using handle = await open(temporary, "wx", PRIVATE_FILE);
-  await handle.writeFile(mark);
-  await replaceFile(temporary, markFile(path));
 }
 
 function nameTaken(name: string): HoldfastError {

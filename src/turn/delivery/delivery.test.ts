@@ -8,7 +8,7 @@ import {
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { judgeFailure } from "./send-reply.ts";
-import { deliveryLeaseKey } from "../../store/store-rules.ts";
+import { accountLeaseKey } from "../../store/store-rules.ts";
 import type { OutboxDraft } from "../../store/queues.ts";
 
 const KEY = "agent:main:telegram:dm:1";
@@ -192,7 +192,7 @@ describe("delivery", () => {
     const { leases } = await one.store();
     const route = { channel: "telegram", accountId: "default" };
     expect(await leases.current(route)).toBeDefined();
-    expect((await leases.list()).map(({ key }) => key)).toEqual([deliveryLeaseKey("main", route)]);
+    expect((await leases.list()).map(({ key }) => key)).toEqual([accountLeaseKey("delivery", "main", route)]);
     await using two = await createPipelineHome({ home: home.path });
     await two.pipeline.start();
     await enqueue(two, draft("b"));
@@ -207,7 +207,7 @@ describe("delivery", () => {
     await using home = await temporaryFolder();
     await using world = await createPipelineHome({ home: home.path });
     const { leases } = await world.store();
-    const name = deliveryLeaseKey("main", { channel: "telegram", accountId: "default" });
+    const name = accountLeaseKey("delivery", "main", { channel: "telegram", accountId: "default" });
     for (const key of [name, "agent:main:delivery:telegram:default"]) {
       expect(await leases.acquire(key, { ttlMs: 60_000 })).toMatchObject({ acquired: true });
     }

@@ -9,7 +9,7 @@ import { type TakenLease, acquireLease } from "../../session/lease.ts";
 import type { PipelineContext, SendStarted } from "../context.ts";
 import { Bell } from "../lanes/waiting.ts";
 import type { AgentParts, ChannelAccount } from "../pipeline.ts";
-import { deliveryLeaseKey } from "../../store/store-rules.ts";
+import { accountLeaseKey } from "../../store/store-rules.ts";
 import type { DeliveryRoute, OutboxItem } from "../../store/queues.ts";
 import { sendItem, sendStarted } from "./send-reply.ts";
 
@@ -59,8 +59,10 @@ export function createDelivery(pipeline: PipelineContext) {
         const account = channels.find(channel, accountId);
         if (account !== undefined && canSend(account)) continue;
         const route = { channel, accountId };
-        if ((await agent.store.leases.current(route)) !== undefined) continue;
-        const name = deliveryLeaseKey(agent.agentId, route);
+        const { leases } = agent.store;
+        if ((await leases.current(route)) !== undefined) continue;
+        if ((await leases.current({ connection: route })) !== undefined) continue;
+        const name = accountLeaseKey("delivery", agent.agentId, route);
         const now = clock.now();
         const due = await agent.store.outbox.due(now, MAX_REPORTED, route);
         const reason = account === undefined ? `${channel} is not configured here` : account.status.text;

@@ -7,8 +7,10 @@
  *   from a failed step of our own. They are queued again.
  * - Every failure ends in `recover`, which pauses. The lane then starts over from the store's state.
  */
+import { hostname } from "node:os";
 import { type HoldfastError, errorMessage } from "../../base/errors.ts";
 import { type TakenLease, acquireLease } from "../../session/lease.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
 import type { LaneContext, PipelineContext, WaitingItem } from "../context.ts";
 import type { AgentParts, PipelineStatus } from "../pipeline.ts";
 import { isFenced, isStoreClosed, turnPutOff } from "../turn-errors.ts";
@@ -89,6 +91,7 @@ type Next = "again" | "end" | Wait;
 const HOLDER_PAUSES = { firstMs: 50, maxMs: 2000 };
 const FAILURE_PAUSES = { firstMs: 200, maxMs: 60_000 };
 const NUDGED_MS = 100;
+const ELSEWHERE_MS = 1000;
 
 /** `onEnd` is called in the tick in which the lane finds nothing pending. */
 function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, onEnd: () => void) {
@@ -183,6 +186,7 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
 
   const takeLease = async (): Promise<Next> => {
     const entry = await agent.store.get(key);
+    if (await belongsElsewhere(parts, entry)) return await release({ ms: ELSEWHERE_MS });
     const { mode } = resolveQueueSettings(entry, pipeline.config.turns.queue);
     // The only message of the session is claimed in the same commit, unless it waits for others.
     const claim = mode !== "collect" && lane.ticket?.isGranted === true;
@@ -275,4 +279,15 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
     },
     ended: live(),
   };
+}
+
+/**
+ * Claude Code's session is on the disk of another machine, and a gateway runs there: it finds the messages and continues
+ * the session. If none runs there, this one begins a new session with the hand-off, and the engine tells the person.
+ */
+async function belongsElsewhere({ agent, engine }: AgentParts, entry: SessionEntry | undefined): Promise<boolean> {
+  const { cluster } = agent.store;
+  const host = entry?.sdkSessionHost;
+  if (cluster === undefined || host === undefined || host === hostname() || !engine.keepsConversation) return false;
+  return (await cluster.describe()).nodes.some((node) => node.isAlive && node.host === host);
 }

@@ -5,7 +5,7 @@
  */
 import { errorMessage } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
-import type { TakenLease } from "../../session/lease.ts";
+import { type TakenLease, isNotRenewed } from "../../session/lease.ts";
 import type { LaneContext, RunningStep, StepResult, WaitingItem } from "../context.ts";
 import type { ChannelPool, TurnRequest, TurnResult } from "../pipeline.ts";
 import type { ChatBlocks } from "../reply/chat-blocks.ts";
@@ -55,7 +55,8 @@ export async function runStep(lane: LaneContext, { held }: TakenLease, next: rea
   } catch (error) {
     running.isEnding = true;
     await running.attending;
-    if (!isFenced(error) && canPass(error)) await putOff(lane, items, error).catch(() => undefined);
+    if (isNotRenewed(held)) excuse(lane, items, held.signal.reason);
+    else if (!isFenced(error) && canPass(error)) await putOff(lane, items, error).catch(() => undefined);
     throw error;
   } finally {
     for (const { item } of items) lane.mine.delete(item.id);
@@ -202,9 +203,13 @@ async function endStep(lane: LaneContext, running: RunningStep, result: StepResu
 
 /** Queues the items again without counting the attempt. If that fails, the next look of the lane repeats it. */
 async function putOff(lane: LaneContext, items: readonly WaitingItem[], reason: unknown): Promise<void> {
-  for (const { item } of items) lane.excuses.set(item.id, errorMessage(reason));
+  excuse(lane, items, reason);
   const ids = items.map(({ item }) => item.id);
   if (lane.taken !== undefined) await requeue(lane, lane.taken, ids);
+}
+
+function excuse(lane: LaneContext, items: readonly WaitingItem[], reason: unknown): void {
+  for (const { item } of items) lane.excuses.set(item.id, errorMessage(reason));
 }
 
 export async function requeue(lane: LaneContext, { held }: TakenLease, ids: readonly number[]): Promise<void> {

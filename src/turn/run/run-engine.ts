@@ -4,6 +4,7 @@
  * the abort signal and is abandoned. Failures of the engine become the ending of the run. Failures of the
  * transcript or the store are thrown, because nothing can be promised then.
  */
+import { hostname } from "node:os";
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import type { Engine, EngineEvent, EngineTurn, EngineUsage } from "../../engine/engine.ts";
@@ -114,7 +115,8 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
     // Stored at once, so that a crash does not lose the engine's conversation.
     onSession: async (id) => {
       const window = { agent, held, sessionKey, sessionId };
-      if (id !== sdkSessionId) await updateOwnEntry(window, () => ({ sdkSessionId: id }));
+      const sdkSessionHost = agent.store.cluster === undefined ? undefined : hostname();
+      if (id !== sdkSessionId) await updateOwnEntry(window, () => ({ sdkSessionId: id, sdkSessionHost }));
     },
     onCompaction,
     onTool,

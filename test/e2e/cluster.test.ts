@@ -1,0 +1,186 @@
+/** Two gateways with homes of their own over one PostgreSQL. */
+import { writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { TOO_LATE, within } from "../../src/base/async.ts";
+import { createEchoEngine } from "../../src/engine/echo/echo.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { createLogger } from "../../src/base/log.ts";
+import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { runCliShared } from "../support/cli.ts";
+import { type TestDatabase, freshDatabase } from "../support/postgres.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/time.ts";
+
+const KEY = "agent:main:main";
+let opened: OpenedGateway[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.map(async (gateway) => await gateway.close()));
+  opened = [];
+});
+
+/** Keeps its conversation on the disk of its machine, as Claude Code does. */
+function createLocalEngine(): Engine {
+  const echo = createEchoEngine();
+  return {
+    ...echo,
+    keepsConversation: true,
+    async *run(turn, signal) {
+      yield { type: "session", id: turn.engineSessionId ?? "native-1" };
+      yield* echo.run(turn, signal);
+    },
+  };
+}
+
+async function openNode(home: string, url: string, engine?: string): Promise<OpenedGateway> {
+  const store = { ...DEFAULT_CONFIG.store, kind: "postgres" as const, url };
+  const config = { ...DEFAULT_CONFIG, store, agents: engine === undefined ? {} : { main: { engine } } };
+  const logger = createLogger({ level: "silent" });
+  const gateway = await openGateway({
+    home,
+    config,
+    port: 0,
+    channels: true,
+    logger,
+    engines: { local: createLocalEngine },
+  });
+  opened.push(gateway);
+  return gateway;
+}
+
+async function call({ url, token }: OpenedGateway, method: string, params: object) {
+  const response = await fetch(`${url}/rpc/${method}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+    body: JSON.stringify(params),
+  });
+  return { status: response.status, ...((await response.json()) as { payload?: unknown; error?: unknown }) };
+}
+
+const runningOf = async (database: TestDatabase): Promise<number> =>
+  (await database.run("SELECT 1 FROM holdfast.inbox WHERE state = 'running'")).length;
+
+describe("two gateways over one database", { timeout: 60_000 }, () => {
+  it("a caller of one gets the answer of the other, and both see the session", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const one = await openNode(folder.join("one"), database.url);
+    const two = await openNode(folder.join("two"), database.url);
+    const first = call(one, "agent", { message: "sleep:1500", sessionKey: KEY });
+    await until(async () => (await runningOf(database)) === 1, "the first turn");
+    const second = await call(two, "agent", { message: "hello", sessionKey: KEY });
+    expect(second.payload).toMatchObject({
+      result: { payloads: [{ text: "[echo] message 2 of this window: hello" }] },
+    });
+    expect((await first).payload).toMatchObject({ status: "ok" });
+    for (const gateway of [one, two]) {
+      const { payload } = await call(gateway, "chat.history", { sessionKey: KEY });
+      expect((payload as { messages: unknown[] }).messages).toHaveLength(4);
+    }
+  });
+
+  it("status shows the nodes and take-overs, and doctor the problems of the cluster", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const home = folder.join("one");
+    const node = await openNode(home, database.url);
+    await openNode(folder.join("two"), database.url);
+    const config = { store: { kind: "postgres", url: database.url } };
+    await writeFile(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+    // Nodes are one per process and database, so this one is made up: it died long ago with a session.
+    await database.run(`INSERT INTO holdfast.nodes (process, version, seen_at)
+      VALUES ('{"host":"elsewhere","pid":7}', '0.0.1', clock_timestamp() - interval '1 hour')`);
+    await database.run(`INSERT INTO holdfast.leases (agent, key, epoch, holder, process, node, expires_at)
+      SELECT 'main', 'agent:main:left', 4, 'x', process, id, 0 FROM holdfast.nodes WHERE version = '0.0.1'`);
+    const doctor = await runCliShared(["doctor", "--json"], { home });
+    expect(doctor.json()).toMatchObject({
+      findings: expect.arrayContaining([
+        expect.objectContaining({
+          check: "cluster",
+          message: expect.stringMatching(/^1 leases of dead nodes/) as string,
+        }),
+      ]) as unknown,
+    });
+    await call(node, "agent", { message: "hello", sessionKey: "agent:main:left" });
+    const { payload } = await call(node, "status", {});
+    expect(payload).toMatchObject({
+      cluster: {
+        takeOvers: 1,
+        problems: [],
+        nodes: [
+          { pid: process.pid, isAlive: true },
+          { host: "elsewhere", pid: 7, isAlive: false, running: 0 },
+        ],
+      },
+    });
+    const status = await runCliShared(["status"], { home });
+    expect(status.stdout).toMatch(
+      /Nodes \(1 take-overs in 24 hours, nothing waits\):\n.*VERSION[^]*elsewhere 7 \(dead\)/,
+    );
+  });
+
+  it("leaves a session of Claude Code to the machine that has it, while a gateway runs there", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const node = await openNode(folder.join("one"), database.url, "local");
+    await call(node, "agent", { message: "hello", sessionKey: KEY });
+    const [stored] = await database.run("SELECT entry::json ->> 'sdkSessionHost' AS host FROM holdfast.entries");
+    expect(stored).toEqual({ host: hostname() });
+    await database.run("UPDATE holdfast.entries SET entry = replace(entry, $1, $2)", `"${hostname()}"`, '"elsewhere"');
+    await database.run(`INSERT INTO holdfast.nodes (process, version, seen_at)
+      VALUES ('{"host":"elsewhere","pid":7}', '0.0.1', clock_timestamp() + interval '1 hour')`);
+    const answer = call(node, "agent", { message: "again", sessionKey: KEY });
+    expect(await within(2500, answer)).toBe(TOO_LATE);
+    expect(await database.run("SELECT state FROM holdfast.inbox ORDER BY id")).toEqual([
+      { state: "done" },
+      { state: "queued" },
+    ]);
+    await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '2 hours' WHERE version = '0.0.1'");
+    expect((await answer).payload).toMatchObject({ status: "ok" });
+  });
+
+  it("a node that stops hands its queue over", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const one = await openNode(folder.join("one"), database.url);
+    await openNode(folder.join("two"), database.url);
+    await call(one, "chat.send", { message: "sleep:300", sessionKey: KEY, idempotencyKey: "a" });
+    for (const id of ["b", "c"]) await call(one, "chat.send", { message: id, sessionKey: KEY, idempotencyKey: id });
+    await one.close();
+    opened = opened.filter((gateway) => gateway !== one);
+    const done = async (): Promise<unknown[]> =>
+      await database.run("SELECT 1 FROM holdfast.inbox WHERE state = 'done'");
+    await until(async () => (await done()).length === 3, "all answers");
+    expect(await database.run("SELECT 1 FROM holdfast.inbox WHERE attempts > 1")).toEqual([]);
+  });
+
+  it("a node without its database refuses messages, says so, and resumes by itself", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const direct = new URL(database.url);
+    await using proxy = await startTcpProxy({ port: Number(direct.port) });
+    direct.port = String(proxy.port);
+    const node = await openNode(folder.join("one"), direct.href);
+    const say = async (id: string) =>
+      await call(node, "chat.send", { message: "hello", sessionKey: KEY, idempotencyKey: id });
+    expect((await say("a")).status).toBe(200);
+    proxy.swallow();
+    const refused = await until(
+      async () => {
+        const answer = await say("b");
+        return answer.status !== 200 && answer;
+      },
+      "a refusal",
+      45_000,
+    );
+    expect(refused).toMatchObject({ status: 503, error: { code: "store-unreachable", retryable: true } });
+    expect((await fetch(`${node.url}/health`)).status).toBe(503);
+    proxy.heal();
+    await until(async () => (await say("c")).status === 200, "an admission", 45_000);
+    await until(async () => (await fetch(`${node.url}/health`)).status === 200, "health", 45_000);
+  });
+});
