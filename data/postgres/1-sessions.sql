@@ -200,6 +200,8 @@ BEGIN
       WHERE agent = p_agent AND kind = p_kind AND key = p_key AND version = p_expected_version;
     RETURN FOUND OR p_expected_version IS NULL;
   ELSIF p_expected_version IS NULL THEN
+    -- One new key at a time: each counts those before it.
+    PERFORM pg_advisory_xact_lock(482716095, hashtext(p_agent || ' ' || p_kind));
     INSERT INTO holdfast.pending (agent, kind, key, version, added, queue)
       VALUES (p_agent, p_kind, p_key, nextval('holdfast.versions'), nextval('holdfast.versions'), p_queue)
       ON CONFLICT DO NOTHING;
