@@ -9,7 +9,7 @@ BEGIN
   IF pg_postmaster_start_time() > clock_timestamp() - interval '2 seconds' THEN
     RETURN false;
   END IF;
-  PERFORM FROM holdfast.nodes WHERE id = p_node AND seen_at > clock_timestamp() - interval '500 milliseconds';
+  PERFORM FROM holdfast.nodes WHERE id = p_node AND seen_at > clock_timestamp() - interval '700 milliseconds';
   IF FOUND THEN
     RETURN false;
   END IF;

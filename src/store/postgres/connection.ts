@@ -38,6 +38,8 @@ export type Value = string | number | boolean | Uint8Array | readonly number[] |
 export interface QueryOptions {
   /** True if a repetition is harmless, as for reads. Default: false. */
   isRepeatable?: boolean | undefined;
+  /** False for a statement that its caller repeats soon anyway. Default: true. */
+  isRetried?: boolean | undefined;
   /** How long one attempt may take. Default: 10 s, much longer than any statement takes. */
   answerMs?: number | undefined;
 }
@@ -114,7 +116,7 @@ export async function openConnection(settings: PostgresSettings) {
     query: async (
       sql: string,
       values: readonly Value[],
-      { isRepeatable = false, answerMs = ANSWER_MS }: QueryOptions = {},
+      { isRepeatable = false, isRetried = true, answerMs = ANSWER_MS }: QueryOptions = {},
     ): Promise<Row[]> => {
       const sent = values.map(toParameter);
       for (let tries = 0; ; tries++) {
@@ -128,7 +130,8 @@ export async function openConnection(settings: PostgresSettings) {
         lostSince = isLost ? (lostSince ?? performance.now()) : undefined;
         if (isLost && answer.sent && !isRepeatable) throw outcomeUnknown(location, failed);
         const wait = RETRY_DELAYS_MS[tries];
-        if (wait === undefined || isOut() || !(isLost || isConflict(failed))) throw storeError(failed, location);
+        if (wait === undefined || !isRetried || isOut() || !(isLost || isConflict(failed)))
+          throw storeError(failed, location);
         await delay(wait * (0.5 + Math.random()));
       }
     },
