@@ -9,9 +9,8 @@ BEGIN
   IF pg_postmaster_start_time() > clock_timestamp() - interval '2 seconds' THEN
     RETURN false;
   END IF;
-  PERFORM FROM holdfast.nodes WHERE id = p_node AND seen_at > clock_timestamp() - interval '500 milliseconds';
-  -- After a restart of the server, all nodes have to connect again.
-  IF FOUND OR pg_postmaster_start_time() > clock_timestamp() - interval '3 seconds' THEN
+  PERFORM FROM holdfast.nodes WHERE id = p_node AND seen_at > clock_timestamp() - interval '700 milliseconds';
+  IF FOUND THEN
     RETURN false;
   END IF;
   RETURN pg_try_advisory_xact_lock_shared(482716093, p_node);

@@ -30,7 +30,7 @@ import { lazyMap } from "../base/async.ts";
 
 const SWEEP_MS = 3_000;
 /** A node of a cluster may die at any time, and its sessions wait for the others. */
-const CLUSTER_SWEEP_MS = 1_000;
+const CLUSTER_SWEEP_MS = 700;
 /** The next sweep finds the rest, and other nodes take their share. */
 const MAX_SWEPT = 200;
 const PRUNE_MS = 60 * 60 * 1000;

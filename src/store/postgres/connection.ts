@@ -40,6 +40,8 @@ export interface QueryOptions {
   isRepeatable?: boolean | undefined;
   /** Called when the statement was sent and its answer lost. Optional. */
   onLost?: (() => void) | undefined;
+  /** False for a statement that its caller repeats soon anyway. Default: true. */
+  isRetried?: boolean | undefined;
   /** How long one attempt may take. Default: 10 s, much longer than any statement takes. */
   answerMs?: number | undefined;
 }
@@ -116,7 +118,7 @@ export async function openConnection(settings: PostgresSettings) {
     query: async (
       sql: string,
       values: readonly Value[],
-      { isRepeatable = false, answerMs = ANSWER_MS, onLost }: QueryOptions = {},
+      { isRepeatable = false, isRetried = true, answerMs = ANSWER_MS, onLost }: QueryOptions = {},
     ): Promise<Row[]> => {
       const sent = values.map(toParameter);
       for (let tries = 0; ; tries++) {
@@ -131,7 +133,8 @@ export async function openConnection(settings: PostgresSettings) {
         lostSince = isLost ? (lostSince ?? performance.now()) : undefined;
         if (isLost && answer.sent && !isRepeatable) throw outcomeUnknown(location, failed);
         const wait = RETRY_DELAYS_MS[tries];
-        if (wait === undefined || isOut() || !(isLost || isConflict(failed))) throw storeError(failed, location);
+        if (wait === undefined || !isRetried || isOut() || !(isLost || isConflict(failed)))
+          throw storeError(failed, location);
         await delay(wait * (0.5 + Math.random()));
       }
     },

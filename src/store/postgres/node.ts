@@ -35,7 +35,7 @@ const BEAT_MS = 250;
 const BEAT_ANSWER_MS = 1000;
 const TIDY_MS = 1000;
 /** Well within the time that a restarted server gives the nodes. */
-const RECONNECT_MS = [10, 50, 200, 500];
+const RECONNECT_MS = [10, 50, 100, 200];
 
 export async function openNode(settings: PostgresSettings, logger: Logger): Promise<PostgresNode> {
   const connection = await openConnection(settings);
@@ -52,6 +52,8 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
   let isClosed = false;
 
   let isBeating = false;
+  /** Beats fail several times a second during an outage, which is logged once. */
+  let isOutReported = false;
 
   const beat = async (id: number): Promise<void> => {
     if (isBeating) return;
@@ -59,11 +61,15 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     try {
       const [row] = await query("SELECT holdfast.beat($1) AS others", [id], {
         isRepeatable: true,
+        // A pause between attempts could outlast the moment that other nodes give this one after a restart.
+        isRetried: false,
         answerMs: BEAT_ANSWER_MS,
       });
       othersSeen = row?.["others"] === true;
+      isOutReported = false;
     } catch (error) {
-      if (!isClosed) logger.warn("This node could not report to the database", { error });
+      if (!isClosed && !isOutReported) logger.warn("This node cannot report to the database; trying again", { error });
+      isOutReported = true;
     } finally {
       isBeating = false;
     }
