@@ -3,6 +3,7 @@
  * gauges are read when asked. An agent whose store fails has no samples, so an alert on missing samples finds it.
  */
 import type { RpcParts } from "../rpc/rpc-parts.ts";
+import type { ClusterState } from "../store/cluster.ts";
 
 export async function renderMetrics(parts: RpcParts): Promise<string> {
   const { running, counts } = parts.pipeline.status();
@@ -19,6 +20,7 @@ export async function renderMetrics(parts: RpcParts): Promise<string> {
     counter("deliveries_total", "Replies that were delivered.", counts.delivered),
     counter("deliveries_repeated_total", "Replies that may have arrived twice.", counts.mayRepeat ?? 0),
     ...(await storeFamilies(parts)),
+    ...(await clusterFamilies(parts)),
     ...(await indexFamilies(parts)),
   ];
   return families.map(renderFamily).join("");
@@ -79,6 +81,29 @@ async function storeFamilies({ agents, clock }: RpcParts): Promise<Family[]> {
 }
 
 const MAX_GIVEN_UP = 1000;
+
+/** All agents share one database. */
+async function clusterFamilies({ agents }: RpcParts): Promise<Family[]> {
+  const [first] = agents.opened();
+  const cluster = first?.agent.store.cluster;
+  if (cluster === undefined) return [];
+  const { connections, unreachableMs = 0 } = cluster.metrics();
+  const known = await cluster.describe().catch(() => undefined);
+  return [
+    gauge("pool_connections", "Connections of this process to the database.", connections.total),
+    gauge("pool_waiting", "Statements that wait for a connection.", connections.waiting),
+    gauge("store_outage_seconds", "How long the database has not answered.", unreachableMs / 1000),
+    ...(known === undefined ? [] : nodeFamilies(known)),
+  ];
+}
+
+function nodeFamilies({ nodes, takeOvers }: ClusterState): Family[] {
+  const living = nodes.filter(({ isAlive }) => isAlive).length;
+  return [
+    gauge("nodes", "Living nodes of the cluster.", living),
+    gauge("take_overs_24h", "Sessions and accounts that were taken over from another node in 24 hours.", takeOvers),
+  ];
+}
 
 async function indexFamilies({ search }: RpcParts): Promise<Family[]> {
   const status = await search.status().catch(() => undefined);

@@ -80,6 +80,10 @@ describe("two gateways over one database", { timeout: 60_000 }, () => {
     for (const gateway of [one, two]) {
       const { payload } = await call(gateway, "chat.history", { sessionKey: KEY });
       expect((payload as { messages: unknown[] }).messages).toHaveLength(4);
+      const headers = { Authorization: `Bearer ${gateway.token}` };
+      const metrics = await (await fetch(`${gateway.url}/metrics`, { headers })).text();
+      expect(metrics).toMatch(/^holdfast_nodes 2$/m);
+      expect(metrics).toMatch(/^holdfast_pool_connections [1-9]$/m);
     }
   });
 
