@@ -1,6 +1,5 @@
 /** Removes secrets below a head that names them: in tables, separated values, rows inserted with SQL, and lists. */
 import { JOINED, MIXED, PASSWORD, RANDOM, SECRET, WORD, isHex, looksTyped, strengthOf } from "./strength.ts";
-import { finder } from "./needed-texts.ts";
 import { REDACTED } from "./rules.ts";
 
 const HEAD = /^[\p{L}\w .()-]{0,40}$/u;
@@ -8,8 +7,7 @@ const PASSWORD_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${PASSWORD}s?$`, "i");
 const SECRET_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${SECRET}s?$`, "i");
 const USER_HEAD = /^(?:\w{1,20}[ _-])?(?:(?:user[ _]?)?(?:name|id)|user|login|account|e-?mail|ssid|benutzer|konto)$/i;
 const NOUN = `(?:${PASSWORD}|${SECRET})s`;
-const findHead = finder(`(?:${NOUN}?|(?:pass|pw)s?|stringdata)["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`, "i");
-const hasHead = (text: string): boolean => findHead(text)?.test(text) === true;
+const ANY_HEAD = new RegExp(`(?:${NOUN}?|(?:pass|pw)s?|stringdata)["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`, "i");
 const LISTED = `(?!(?:design )?tokens)(?:(?:[\\w-]{1,16}[ _-])?${NOUN}|stringData)`;
 const HEADING = new RegExp(`^[# *]{0,4}${LISTED}:?[*]{0,2}$`, "i");
 const ITEM = /^([ \t]{0,40}(?:[-*•] )?[\w. -]{1,24}:[ \t]{1,40}["']?)([^\s"']{8,})["']?$/;
@@ -23,7 +21,7 @@ const CELL = /^([\s"'`*>]*)(.*?)([\s"'`*]*)$/s;
 type RedactRow = (row: string) => string | undefined;
 
 export function redactColumns(text: string): string {
-  if (!hasHead(text)) return text;
+  if (!ANY_HEAD.test(text)) return text;
   let redactRow: RedactRow | undefined;
   const lines = text.split("\n").map((line) => {
     if (line.length > 1000 || (redactRow !== undefined && /^[\s|:>+-]{3,}$/.test(line))) return line;
@@ -39,7 +37,7 @@ export function redactColumns(text: string): string {
 }
 
 function readHead(line: string): RedactRow | undefined {
-  if (!hasHead(`${line}\n`)) return undefined;
+  if (!ANY_HEAD.test(`${line}\n`)) return undefined;
   return HEADING.test(line) ? redactItem : DIVIDERS.map((divider) => readHeads(line, divider)).find(Boolean);
 }
 

@@ -1,8 +1,8 @@
 /** Applies the rules of `data/secret-rules.txt`. `judge.ts` decides whether a match is a secret. */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../package.ts";
+import { lazily } from "../text.ts";
 import * as judge from "./judge.ts";
-import { type Find, finder } from "./needed-texts.ts";
 import { CLAUSE_START, PASSWORD, SECRET, TABLE, anyOf, oneOf } from "./strength.ts";
 
 export const REDACTED = "[redacted]";
@@ -10,7 +10,8 @@ export const REDACTED = "[redacted]";
 /** A field that holds nothing but a secret. */
 export const SECRET_FIELD = new RegExp(`^(?:${oneOf("field")}|.*(?:${PASSWORD}|${SECRET})s?)$`, "i");
 
-type Rule = Readonly<{ find: Find; isSecret: judge.Judge }>;
+/** `find` makes its expression on the first call: compiling all of them takes as long as a short command. */
+type Rule = Readonly<{ find: () => RegExp; isSecret: judge.Judge }>;
 type Span = readonly [start: number, end: number];
 
 /** Sections of the file, and the flags of their expressions. */
@@ -19,75 +20,69 @@ type Section = keyof typeof FLAGS;
 const isSection = (name: string): name is Section => name in FLAGS;
 
 const JUDGES: ReadonlyMap<string, judge.Judge> = new Map(Object.entries(judge));
-const parts = new Map(tables());
-const rules = readRules(readFileSync(dataFile("secret-rules.txt"), "utf8"));
+const { parts, rules } = readRules(readFileSync(dataFile("secret-rules.txt"), "utf8"));
 const placesOfSecrets = [...rules.after, ...rules.before];
-const findLabel = finder(expand("{LABEL}"), "gi");
+const findLabel = finder("{LABEL}", "gi");
 
-function readRules(file: string): Record<Section, Rule[]> {
+function readRules(file: string): Readonly<{ parts: Map<string, string>; rules: Record<Section, Rule[]> }> {
   const found = { exact: [], loose: [], codes: [], after: [], before: [], near: [], last: [] } as Record<
     Section,
     Rule[]
   >;
+  const named = new Map(tables());
   let section = "";
   for (const line of file.split("\n")) {
     const [, name = "", expression = ""] = /^ *(\w+) (.+)$/.exec(line) ?? [];
     const isSecret = JUDGES.get(name);
     if (/^\[\w+\]$/.test(line)) section = line.slice(1, -1);
-    else if (section === "") parts.set(name, expression);
+    else if (section === "") named.set(name, expression);
     else if (line.startsWith("  ") && isSection(section) && isSecret !== undefined) {
-      for (const one of rowsOf(expression))
-        found[section].push({ find: finder(expand(one), FLAGS[section]), isSecret });
+      found[section].push({ find: finder(expression, FLAGS[section]), isSecret });
     }
   }
-  return found;
+  return { parts: named, rules: found };
 }
 
-/** A rule for each row of a table, because most texts can match few of them. */
-function rowsOf(expression: string): string[] {
-  const [, name = ""] = /\{(SHAPE|TOOL)\}/.exec(expression) ?? [];
-  const rows = name === "SHAPE" ? Object.values(TABLE.shapes) : name === "TOOL" ? tools() : [];
-  return rows.length === 0 ? [expression] : rows.map((row) => expression.replace(`{${name}}`, () => `(?:${row})`));
-}
-
-/** Options of tools. In the data, ` … ` means any options between two words. */
-function tools(): string[] {
-  return Object.values(TABLE.tools).map((row) => row.replaceAll(" … ", String.raw`\s(?:[^\n|;]{0,200}?\s)??`));
-}
-
+/** Tokens of vendors, shapes of secrets and options of tools. In the data, ` … ` means any options between two words. */
 function tables(): [string, string][] {
   const tokens = Object.values(TABLE.tokens).map((row) => {
     const [alphabet = "", length = "", prefix = ""] = row.split(" ");
     return `(?:${prefix})(?=[${TABLE.alphabets[alphabet]}]{${length}})`;
   });
+  const tools = anyOf(TABLE.tools).replaceAll(" … ", String.raw`\s(?:[^\n|;]{0,200}?\s)??`);
   const words = [...CLAUSE_START].join("|");
   return [
     ["TOKEN", anyOf(tokens)],
+    ["SHAPE", anyOf(TABLE.shapes)],
+    ["TOOL", tools],
     ["FUNCTION_WORD", words],
   ];
+}
+
+function finder(expression: string, flags: string): () => RegExp {
+  return lazily(() => new RegExp(expand(expression), flags));
 }
 
 function expand(expression: string): string {
   return expression.replaceAll(/\{([A-Za-z]\w*)\}/g, (_, name: string) => expand(parts.get(name) ?? oneOf(name)));
 }
 
-const findOther = finder(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
+const HAS_CODE = /\d[\d-]|[a-z0-9]{16}|(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|recover|backup/i;
+const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
 
 /** Most texts need only some of the rules. */
 export function applyRules(text: string): string {
-  const shapes = [...rules.exact, ...rules.loose, ...rules.codes].reduce(applyRule, text);
-  const labelled = redactMatches(shapes, findLabel(shapes), secretAtLabel);
-  const hasLabel = findOther(labelled)?.test(labelled) === true;
-  return [...(hasLabel ? rules.near : []), ...rules.last].reduce(applyRule, labelled);
+  const shapes = [...rules.exact, ...rules.loose, ...(HAS_CODE.test(text) ? rules.codes : [])].reduce(applyRule, text);
+  const labelled = redactMatches(shapes, findLabel(), secretAtLabel);
+  return [...(HAS_LABEL.test(labelled) ? rules.near : []), ...rules.last].reduce(applyRule, labelled);
 }
 
 const applyRule = (text: string, { find, isSecret }: Rule): string =>
-  redactMatches(text, find(text), (match) => secretIn(text, match, match.index, isSecret));
+  redactMatches(text, find(), (match) => secretIn(text, match, match.index, isSecret));
 
 type Locate = (match: RegExpExecArray, text: string, done: number) => Span | undefined;
 
-function redactMatches(text: string, find: RegExp | undefined, locate: Locate): string {
-  if (find === undefined) return text;
+function redactMatches(text: string, find: RegExp, locate: Locate): string {
   let result = "";
   let done = 0;
   find.lastIndex = 0;
@@ -109,8 +104,7 @@ function secretAtLabel(label: RegExpExecArray, text: string, done: number): Span
   const from = Math.max(done, label.index - 200);
   const before = text.slice(from, label.index);
   for (const { find, isSecret } of placesOfSecrets) {
-    const place = find(text);
-    if (place === undefined) continue;
+    const place = find();
     place.lastIndex = label.index + label[0].length;
     const match = place.exec(place.sticky ? text : before);
     if (match === null) continue;
