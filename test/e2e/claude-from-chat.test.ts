@@ -119,7 +119,7 @@ it("only people who may command the agent answer, in the conversation of the tas
   api.script(toolUse("Bash", { command: "touch two" }), text("Done twice."));
   home.telegram.say("/cc run in repo: Create another file");
   const later = buttonsOf(await home.hears(ADA.id, /asks to use Bash: touch two/))["Allow once"] ?? "";
-  await home.start();
+  await home.start({ connected: false });
   const sessionKey = "agent:main:telegram:dm:1001";
   await home.rpc("chat.send", { sessionKey, message: later, idempotencyKey: "allow" });
   await home.hears(ADA.id, "Done twice.");
