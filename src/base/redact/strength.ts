@@ -13,7 +13,10 @@ const NONE = 0;
 export const [WORD, JOINED, MIXED, RANDOM] = [1, 2, 3, 4];
 
 type Lists = Readonly<Record<string, string>>;
-type Table = Record<"alphabets" | "tokens" | "shapes" | "tools" | "placeholders" | "code" | "public" | "ids", Lists>;
+type Table = Record<
+  "alphabets" | "tokens" | "shapes" | "tools" | "placeholders" | "capitals" | "code" | "standards" | "public" | "ids",
+  Lists
+>;
 const readData = (name: string): unknown => JSON.parse(readFileSync(dataFile(name), "utf8"));
 export const TABLE = readData("secret-tokens.json") as Table;
 const WORDS = readData("secret-words.json") as Lists;
@@ -36,8 +39,11 @@ export const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.value
 const DESCRIBING_END = /.{2}(?:[^e]ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
 
 const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
-export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
+const CAPITALS = new RegExp(anyOf(TABLE.capitals));
+export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text) || CAPITALS.test(text);
 const CODE = new RegExp(anyOf(TABLE.code));
+const STANDARD = new RegExp(anyOf(TABLE.standards), "i");
+const isCode = (text: string): boolean => CODE.test(text) || STANDARD.test(text);
 const NAME_IN_CODE = /^[a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:_[a-z]+)+$/;
 
 /** Nothing in quotes or in a table is the name of a variable. */
@@ -48,7 +54,7 @@ export function strengthOf(value: string, isLiteral = false): number {
   if (isRandom(value)) return RANDOM;
   if (/[!?]$/.test(value)) return strengthOf(value.replace(/[!?]+$/, ""), isLiteral);
   if (!isLiteral && NAME_IN_CODE.test(value)) return NONE;
-  if (isHex(value) || CODE.test(value) || !/\p{L}/u.test(value)) return NONE;
+  if (isHex(value) || isCode(value) || !/\p{L}/u.test(value)) return NONE;
   if (/^\p{L}+$/u.test(value) && !/\p{Ll}\p{Lu}/u.test(value)) return isWord(value) ? WORD : NONE;
   if (/\d\p{L}|\p{L}\d|[^\p{L}\d._&+/-]/u.test(value)) return MIXED;
   if (PUT_TOGETHER.test(value)) return wordsOf(value).some((word) => IN_CODE.has(word.toLowerCase())) ? NONE : JOINED;
@@ -63,7 +69,7 @@ function strengthOfPhrase(words: readonly string[]): number {
   if (areGroups(words)) return MIXED;
   if (words.length > 7 || SENTENCE_START.has((words[0] ?? "").toLowerCase())) return NONE;
   if (words.length < 3 ? areDescribing(words) : words.filter(describes).length > words.length / 2) return NONE;
-  return words.some((word) => CODE.test(word) && !/^\d+$/.test(word)) ? NONE : JOINED;
+  return words.some((word) => isCode(word) && !/^\d+$/.test(word)) ? NONE : JOINED;
 }
 
 /** `7hq2 m4xk 9rtw cz3p`: as long as each other, with digits or without vowels. */
