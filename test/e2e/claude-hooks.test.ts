@@ -77,6 +77,8 @@ describe("with hooks in Claude Code's settings, the next session gets the hand-o
     expect(await holdfast("hooks", "uninstall", "claude-code")).toMatchObject({ code: 0 });
     expect(readFileSync(settingsFile(), "utf8")).toBe(SETTINGS);
     await installHooks();
+    // The words are read in the background.
+    await home.home.empty(20_000);
     expectHandoff(await firstRequest("Where were we?"), sessionId);
   });
 
