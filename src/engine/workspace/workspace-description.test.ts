@@ -76,6 +76,8 @@ describe("the system prompt of a workspace", () => {
     expect(second.system).toContain("two");
     expect(second.version).toBe(first.version);
 
+    // The time of a file has a coarse clock.
+    await delay(20);
     await writeFile(folder.join("skills/weather/SKILL.md"), WEATHER.replace("how the weather is", "what the sky does"));
     const third = await prompt();
     expect(third.system).toContain("what the sky does");
@@ -89,6 +91,7 @@ describe("the system prompt of a workspace", () => {
     // A process that starts now has not seen the earlier versions and still counts on from them.
     expect((await open(folder).prompt()).version).toBeGreaterThan(first.version);
 
+    await delay(20);
     await rm(folder.join("skills/late"), { recursive: true });
     const fifth = await prompt();
     expect(fifth.skills).toEqual([{ name: "weather" }]);
