@@ -48,7 +48,7 @@ export interface InitSessionParams {
   beforeNewWindow?: ((previous: SessionEntry, reason: WindowReason) => Promise<void>) | undefined;
 }
 
-export type SessionInitResult = Awaited<ReturnType<typeof describe>>;
+export type SessionInitResult = ReturnType<typeof describe>;
 
 export async function initSessionState(params: InitSessionParams): Promise<SessionInitResult> {
   const { agent, ctx, cfg } = params;
@@ -65,12 +65,15 @@ export async function initSessionState(params: InitSessionParams): Promise<Sessi
 
   for (;;) {
     const { entry, continued, windowReason } = await continueSession(message);
-    if (continued !== undefined)
-      return await describe(message, continued, entry, await reasonOfOwnWindow(message, entry));
+    if (continued !== undefined) {
+      return describe(message, continued, entry, await reasonOfOwnWindow(message, entry));
+    }
     if (windowReason === undefined) continue;
     if (entry !== undefined && endsConversation(windowReason)) await params.beforeNewWindow?.(entry, windowReason);
     const opened = await startWindow(message, entry, windowReason);
-    if (opened !== undefined) return await describe(message, opened, entry, windowReason);
+    if (opened === undefined) continue;
+    const path = await transcriptPath(agent, opened);
+    return describe(message, { sessionEntry: opened, path }, entry, windowReason);
   }
 }
 
@@ -81,11 +84,17 @@ interface InboundMessage extends InitSessionParams {
   trigger: ResetTrigger;
 }
 
+/** An entry with the path of its transcript, which is up to date. */
+interface Located {
+  sessionEntry: SessionEntry;
+  path: string;
+}
+
 interface Continued {
   /** The entry before this message. */
   entry: SessionEntry | undefined;
   /** The entry with this message. Undefined: a window must be opened. */
-  continued?: SessionEntry | undefined;
+  continued?: Located | undefined;
   windowReason?: WindowReason | undefined;
 }
 
@@ -114,8 +123,7 @@ async function continueSession(message: InboundMessage): Promise<Continued> {
   const updated = await Promise.race([decided.promise, writing]);
   if (decidedId !== undefined) onWriting?.(writing);
   if (windowReason !== undefined || updated === undefined) return { entry, windowReason };
-  await ensureTranscript(agent, sessionKey, updated);
-  return { entry, continued: updated };
+  return { entry, continued: { sessionEntry: updated, path: await ensureTranscript(agent, sessionKey, updated) } };
 }
 
 async function reasonOfOwnWindow(
@@ -169,9 +177,9 @@ function withMessage(message: InboundMessage, before: SessionEntry): SessionEntr
   return mergeSessionEntry(entry, { ...patch, lastInteractionAt: now }, now);
 }
 
-async function describe(
+function describe(
   message: InboundMessage,
-  sessionEntry: SessionEntry,
+  { sessionEntry, path }: Located,
   before: SessionEntry | undefined,
   windowReason: WindowReason | undefined,
 ) {
@@ -192,7 +200,7 @@ async function describe(
     previousSessionEntry: hasMoved ? before : undefined,
     sessionKey,
     sessionId: sessionEntry.sessionId,
-    transcriptPath: await transcriptPath(agent, sessionEntry),
+    transcriptPath: path,
     isNewSession,
     /** Why a window was opened. Undefined: the session continues. */
     windowReason,

@@ -11,6 +11,7 @@ import type { ChatCommand, ChatCommands } from "./commands/command.ts";
 import type { Slots, SlotTicket } from "./lanes/waiting.ts";
 import type { AgentParts, AgentPool, ChannelPool, TurnEnd, TurnEvents, TurnRequest, TurnResult } from "./pipeline.ts";
 import type { DeliveryRoute, InboxItem, OutboxItem } from "../store/queues.ts";
+import type { SessionEntry } from "../store/session-entry.ts";
 
 export interface PipelineOptions {
   config: HoldfastConfig;
@@ -81,7 +82,8 @@ export interface RunningStep {
 
 /** How the work on some items ended, before that is committed. */
 export interface StepResult extends Omit<TurnResult, "session" | "model"> {
-  sessionId?: string | undefined;
+  /** The session's entry, if the step has read it. */
+  entry?: SessionEntry | undefined;
   givenUp?: boolean | undefined;
   /** The messages did not end; each is tried on its own. */
   apart?: boolean | undefined;

@@ -175,6 +175,6 @@ function commandTable(all: readonly ChatCommand[]): ChatCommands {
 }
 
 function resultOf(text: string, given: Partial<TurnResult>): TurnResult {
-  const session = { sessionId: "s" } as TurnResult["session"];
+  const session = { sessionEntry: { sessionId: "s", updatedAt: 0 } } as TurnResult["session"];
   return { outcome: "answered", session, payloads: [{ text }], text, ...given };
 }

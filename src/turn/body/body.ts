@@ -43,6 +43,8 @@ export async function buildTurnBody(turn: TurnRequest & Pick<TurnResult, "sessio
     /** The person's words, without senders, history and events. */
     said: messages.map(saidBy).join("\n").trim(),
     attachments: attachments.length === 0 ? undefined : attachments,
+    /** Events were taken, and must be acknowledged once the message is written. */
+    hasEvents: events.length > 0 || dropped > 0,
   };
 }
 

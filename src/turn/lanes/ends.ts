@@ -20,7 +20,7 @@ import { type FinishOptions, GIVEN_UP_NOTE, type InboxItem, type OutboxDraft } f
 export async function draftsOf(
   lane: LaneContext,
   items: readonly WaitingItem[],
-  { payloads, streamed }: Pick<StepResult, "payloads" | "streamed">,
+  { payloads, streamed, entry }: Pick<StepResult, "payloads" | "streamed" | "entry">,
   turnId = turnIdOfItems(lane, items),
 ): Promise<OutboxDraft[]> {
   const answered = items.at(-1);
@@ -28,7 +28,7 @@ export async function draftsOf(
   const { parts, key, pipeline } = lane;
   const { store, workspace } = parts.agent;
   try {
-    const target = replyTarget(answered.ctx, await store.get(key));
+    const target = replyTarget(answered.ctx, entry ?? (await store.get(key)));
     if (target === undefined) {
       pipeline.logger.warn("A reply has no recipient", { key, itemId: answered.item.id });
       return [];
@@ -48,14 +48,14 @@ export async function draftsOf(
 const PLAIN_TEXT: ChannelCapabilities = { media: false, replies: false, threads: false, deduplicates: false };
 
 export function endOf(lane: LaneContext, itemId: number, result: StepResult, startedAt: number): TurnEnd {
-  const { outcome, text, withheld, sessionId, usage, error } = result;
+  const { outcome, text, withheld, entry, usage, error } = result;
   const media = result.payloads.flatMap(payloadMedia);
   return {
     agentId: lane.parts.agent.agentId,
     sessionKey: lane.key,
     itemId,
     outcome,
-    sessionId,
+    sessionId: entry?.sessionId,
     text,
     media: media.length === 0 ? undefined : media,
     withheld,

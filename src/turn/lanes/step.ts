@@ -146,8 +146,8 @@ function toStepResult({ session, payloads, ...result }: TurnResult): StepResult 
   const { outcome, text, streamed, withheld, settle, usage, error } = result;
   const isUntold = outcome === "failed" && payloads.length === 0;
   const replies = isUntold ? [errorPayload(error ?? turnFailed())] : payloads;
-  const { sessionId } = session;
-  return { outcome, payloads: replies, text, streamed, withheld, settle, usage, error, sessionId };
+  const entry = session.sessionEntry;
+  return { outcome, payloads: replies, text, streamed, withheld, settle, usage, error, entry };
 }
 
 async function runCommand(lane: LaneContext, request: TurnRequest, item: WaitingItem): Promise<StepResult> {
@@ -158,8 +158,8 @@ async function runCommand(lane: LaneContext, request: TurnRequest, item: Waiting
   const common = { parts, sessionKey, held, turnId, signal, lane: laneControl(lane, item) };
   const text = await command.run({ ...common, ctx: item.ctx, argument });
   // The command may have moved the session to another window.
-  const sessionId = (await parts.agent.store.get(sessionKey))?.sessionId;
-  return { outcome: "command", payloads: [{ text }], text, sessionId };
+  const entry = await parts.agent.store.get(sessionKey);
+  return { outcome: "command", payloads: [{ text }], text, entry };
 }
 
 /** Too many processes died while the messages ran alone. Several messages are tried one by one first. */

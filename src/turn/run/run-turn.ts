@@ -56,7 +56,7 @@ async function askTurn(turn: Turn, body: TurnBody): Promise<TurnResult> {
   await turn.written;
   faultPoint("turn.message-written");
   await confirmOffer(parts, offer);
-  await parts.agent.store.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
+  if (body.hasEvents) await parts.agent.store.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
   return await answerTurn({ ...turn, log, text: contentText(content), told, spare });
 }
 
