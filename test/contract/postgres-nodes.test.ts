@@ -29,7 +29,12 @@ const LONG_MS = 3_600_000;
 async function open(url: string, agentId = "main", directUrl?: string): Promise<Store & AsyncDisposable> {
   const node = await openNode({ url, directUrl }, silentLogger);
   // These tests write no transcript.
-  const store = await createPostgresStore({ agentId, node, copiesFolder: "/dev/null/none" });
+  const store = await createPostgresStore({
+    agentId,
+    node,
+    copiesFolder: "/dev/null/none",
+    mediaFolder: "/dev/null/none",
+  });
   return Object.assign(store, { [Symbol.asyncDispose]: async () => await store.close() });
 }
 

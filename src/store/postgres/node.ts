@@ -124,6 +124,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     keepConnected(client, id);
     timers = [setInterval(() => void beat(id), BEAT_MS).unref(), setInterval(() => void tidy(), TIDY_MS).unref()];
     await beat(id);
+    await query("SELECT holdfast.tidy_contents()", [], { isRepeatable: true });
     return (ownId = id);
   });
   const writer = randomInt(2 ** 47);
