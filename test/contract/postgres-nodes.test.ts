@@ -176,6 +176,31 @@ describe("nodes of a postgres store", () => {
     ]);
   });
 
+  it("tells other nodes what is going on, while someone watches there", async () => {
+    await using database = await freshDatabase();
+    await using one = await open(database.url);
+    await using two = await open(database.url);
+    const heard: unknown[] = [];
+    const own: unknown[] = [];
+    for (const store of [one, two]) await acquire(store, `of ${store === one ? "one" : "two"}`, LONG_MS);
+    const texts = ["plain", "a\0b \ud800 ü 🐦", "long 🐦 ".repeat(10_000)];
+    one.cluster?.onBroadcast((event) => own.push(event));
+    one.cluster?.broadcast("nobody watches yet");
+    const stop = two.cluster?.onBroadcast((event) => heard.push(event));
+    await until(() => {
+      one.cluster?.broadcast("first");
+      return heard.includes("first");
+    }, "the first broadcast");
+    for (const text of texts) one.cluster?.broadcast({ text });
+    await until(() => heard.length > 0 && heard.at(-1) !== "first", "the others");
+    expect(heard.filter((event) => event !== "first")).toEqual(texts.map((text) => ({ text })));
+    expect(own).toEqual([]);
+    stop?.();
+    one.cluster?.broadcast("nobody watches any more");
+    await delay(200);
+    expect(heard.at(-1)).toEqual({ text: texts.at(-1) });
+  });
+
   it("reports a change that commits after a later one", async () => {
     await using database = await freshDatabase();
     await using second = await freshConnection(database);

@@ -2,10 +2,13 @@
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { TOO_LATE, within } from "../../src/base/async.ts";
 import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import type { RpcEvent } from "../../src/rpc/protocol.ts";
+import { connectRpc } from "../../src/rpc/client.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
@@ -102,6 +105,30 @@ describe("two gateways over one database", { timeout: 60_000 }, () => {
     }
   });
 
+  it("a page of one sees the turns of the other while they run, each end once", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const one = await openNode(folder.join("one"), database.url);
+    const two = await openNode(folder.join("two"), database.url);
+    const client = await connectRpc({ url: one.url, token: one.token, client: { name: "page" } });
+    const seen: RpcEvent[] = [];
+    client.onEvent((event) => seen.push(event));
+    await client.call("events.subscribe", { sessionKeys: [KEY] });
+    // The first one also waits for the answer, and learns of its end from the store.
+    const turn = call(two, "agent", { message: "sleep:500", sessionKey: KEY, idempotencyKey: "a" });
+    await until(() => seen.some(({ type }) => type === "turn.started"), "the beginning");
+    expect(await runningOf(database)).toBe(1);
+    await call(one, "agent", { message: "sleep:500", sessionKey: KEY, idempotencyKey: "a" });
+    await turn;
+    await until(() => seen.some(({ type }) => type === "turn.ended"), "the end");
+    await delay(500);
+    const types = seen.map(({ type }) => type);
+    expect(types.filter((type) => type === "turn.ended")).toHaveLength(1);
+    expect(types.indexOf("turn.text")).toBeGreaterThan(types.indexOf("turn.started"));
+    expect(types.lastIndexOf("turn.text")).toBeLessThan(types.indexOf("turn.ended"));
+    client.close();
+  });
+
   it("status shows the nodes and take-overs, and doctor the problems of the cluster", async () => {
     await using database = await freshDatabase();
     await using folder = await temporaryFolder();
@@ -186,12 +213,8 @@ describe("two gateways over one database", { timeout: 60_000 }, () => {
     const three = await openNode(folder.join("three"), database.url, { telegram });
     const report = folder.join("three", "report.txt");
     await writeFile(report, "all herons are well");
-    await call(three, "message.send", {
-      channel: "telegram",
-      to: String(ADA.id),
-      media: [report],
-      idempotencyKey: "report",
-    });
+    const params = { channel: "telegram", to: String(ADA.id), media: [report], idempotencyKey: "report" };
+    await until(async () => (await call(three, "message.send", params)).status === 200, "the channel");
     const { files } = await telegram.waitFor(({ method }) => method === "sendDocument");
     expect(files["document"]).toMatchObject({ name: "report.txt", bytes: Buffer.from("all herons are well") });
     // The second node is connected, so it sent its own copy.

@@ -12,6 +12,7 @@ import { lazy } from "../../base/async.ts";
 import type { Logger } from "../../base/log.ts";
 import { packageVersion } from "../../base/package.ts";
 import { currentProcess } from "../../base/processes.ts";
+import { type Broadcasts, LIVE_CHANNEL, createBroadcasts } from "./broadcasts.ts";
 import { type ChangeHub, createChangeHub } from "./changes.ts";
 import { type Connection, type PostgresSettings, openConnection, shownUrl } from "./connection.ts";
 import { migrate } from "./migrations.ts";
@@ -20,6 +21,7 @@ import { type RenewLeases, createRenewals } from "./renewals.ts";
 
 export interface PostgresNode extends Pick<Connection, "location" | "query" | "metrics"> {
   readonly changes: ChangeHub;
+  readonly broadcasts: Broadcasts;
   readonly renew: RenewLeases;
   /** The id of this node, which is registered with the first call. */
   id(): Promise<number>;
@@ -83,12 +85,15 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     try {
       await client.connect();
       await refusePooler(client, directLocation);
-      await client.query("LISTEN holdfast");
+      await client.query(`LISTEN holdfast; LISTEN ${LIVE_CHANNEL}`);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw storeError(error, directLocation);
     }
-    client.on("notification", () => changes.look());
+    client.on("notification", ({ channel, payload = "" }) => {
+      if (channel === LIVE_CHANNEL) broadcasts.receive(payload);
+      else changes.look();
+    });
     return client;
   };
   const keepConnected = (client: Client, id: number): void => {
@@ -136,19 +141,21 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     hasOthers: () => othersSeen,
     logger,
   });
+  const broadcasts = createBroadcasts({ query, writer, hasOthers: () => othersSeen });
 
   return {
     location,
     query,
     metrics: connection.metrics,
     changes,
+    broadcasts,
     renew: createRenewals(query),
     id: async () => await registration.get(),
     writer,
     close: async () => {
       if (isClosed) return;
       await registration.made();
-      await changes.close();
+      await Promise.all([changes.close(), broadcasts.close()]);
       isClosed = true;
       for (const timer of timers) clearInterval(timer);
       if (ownId !== undefined) {
