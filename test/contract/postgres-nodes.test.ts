@@ -6,6 +6,7 @@ import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { createNodePool, openNode } from "../../src/store/postgres/node.ts";
 import { createPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { STEPS, type SchemaSteps } from "../../src/store/postgres/migrations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startChild } from "../support/child.ts";
 import {
@@ -18,7 +19,7 @@ import {
   useDatabase,
 } from "../support/postgres.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { temporaryFolder } from "../support/temp-folder.ts";
+import { folderWith, temporaryFolder } from "../support/temp-folder.ts";
 import { until } from "../support/time.ts";
 import { acquire } from "./leases-suite.ts";
 import { entry, put, refusal } from "./store-fixture.ts";
@@ -26,8 +27,11 @@ import { entry, put, refusal } from "./store-fixture.ts";
 const KEY = "agent:main:main";
 const LONG_MS = 3_600_000;
 
-async function open(url: string, agentId = "main", directUrl?: string): Promise<Store & AsyncDisposable> {
-  const node = await openNode({ url, directUrl }, silentLogger);
+async function open(
+  url: string,
+  { agentId = "main", directUrl, steps }: { agentId?: string; directUrl?: string; steps?: SchemaSteps } = {},
+): Promise<Store & AsyncDisposable> {
+  const node = await openNode({ url, directUrl }, silentLogger, steps);
   // These tests write no transcript.
   const store = await createPostgresStore({
     agentId,
@@ -38,6 +42,19 @@ async function open(url: string, agentId = "main", directUrl?: string): Promise<
   return Object.assign(store, { [Symbol.asyncDispose]: async () => await store.close() });
 }
 
+/** As a release may do it: new columns and tables, and a function that also works for callers of the old one. */
+const EXPANDING_STEP = `
+  ALTER TABLE holdfast.leases ADD COLUMN reason text;
+  ALTER TABLE holdfast.inbox ADD COLUMN priority integer NOT NULL DEFAULT 0;
+  CREATE TABLE holdfast.notes (key text PRIMARY KEY, text text NOT NULL);
+  CREATE OR REPLACE FUNCTION holdfast.release_lease(p_agent text, p_key text, p_holder text) RETURNS boolean
+  LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE holdfast.leases SET holder = NULL, reason = 'released'
+      WHERE agent = p_agent AND key = p_key AND holder = p_holder;
+    RETURN FOUND;
+  END $$`;
+
 describe("nodes of a postgres store", () => {
   it("lets 12 nodes create the tables at once", async () => {
     await using database = await freshDatabase({ isEmpty: true });
@@ -46,6 +63,43 @@ describe("nodes of a postgres store", () => {
     );
     await Promise.all(nodes.map((node) => node.close()));
     expect(await database.run("SELECT version FROM holdfast.schema")).toEqual([{ version: 1 }]);
+  });
+
+  it("works beside nodes of the release before and after it, and beside no others", async () => {
+    await using database = await freshDatabase();
+    await using folder = await folderWith({
+      "next.sql": EXPANDING_STEP,
+      "later.sql": "CREATE TABLE holdfast.later ()",
+    });
+    const next = [...STEPS, [folder.join("next.sql")]];
+    const later = [...next, [folder.join("later.sql")]];
+    await using first = await open(database.url);
+    const talk = async (store: Store, key: string): Promise<void> => {
+      const lease = await acquire(store, key, LONG_MS);
+      await put(store, key, entry(`id-${key}`));
+      const address = { channel: "web", accountId: "default", chatId: key, messageId: key };
+      const { item } = await store.inbox.admit({ key, address, payload: {}, receivedAt: 1 });
+      await store.inbox.claim(lease);
+      await store.inbox.finish(lease, [item.id], []);
+      await store.leases.release(lease);
+    };
+    await talk(first, "before");
+    const held = await acquire(first, "held", LONG_MS);
+
+    await using upgraded = await open(database.url, { steps: next });
+    for (const [name, store] of Object.entries({ first, upgraded })) await talk(store, name);
+    expect((await first.leases.renew(held, { ttlMs: LONG_MS }))?.epoch).toBe(held.epoch);
+    await using late = await open(database.url);
+    await talk(late, "late");
+    expect((await upgraded.list()).total).toBe(4);
+
+    // Two steps at once are too much for the first node.
+    const tooOld = await refusal(open(database.url, { steps: later }));
+    expect(tooOld).toEqual({ kind: "conflict", code: "store-nodes-too-old" });
+    await Promise.all([first.close(), late.close()]);
+    await using newest = await open(database.url, { steps: later });
+    for (const [name, store] of Object.entries({ upgraded, newest })) await talk(store, `${name} again`);
+    expect(await refusal(open(database.url))).toEqual({ kind: "unsupported", code: "store-too-new" });
   });
 
   it("takes over the sessions of a killed process within a second or so, and of no living one", async () => {

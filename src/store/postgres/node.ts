@@ -15,7 +15,7 @@ import { currentProcess } from "../../base/processes.ts";
 import { type Broadcasts, LIVE_CHANNEL, createBroadcasts } from "./broadcasts.ts";
 import { type ChangeHub, createChangeHub } from "./changes.ts";
 import { type Connection, type PostgresSettings, openConnection, shownUrl } from "./connection.ts";
-import { migrate } from "./migrations.ts";
+import { STEPS, migrate } from "./migrations.ts";
 import { poolerOnDirectUrl, storeError } from "./postgres-errors.ts";
 import { type RenewLeases, createRenewals } from "./renewals.ts";
 
@@ -39,10 +39,11 @@ const TIDY_MS = 1000;
 /** Well within the time that a restarted server gives the nodes. */
 const RECONNECT_MS = [10, 50, 100, 200];
 
-export async function openNode(settings: PostgresSettings, logger: Logger): Promise<PostgresNode> {
+/** `steps`: the versions of the tables that this node knows. */
+export async function openNode(settings: PostgresSettings, logger: Logger, steps = STEPS): Promise<PostgresNode> {
   const connection = await openConnection(settings);
   const { query, location } = connection;
-  const xmin = await migrate(connection).catch(async (error: unknown) => {
+  const xmin = await migrate(connection, steps).catch(async (error: unknown) => {
     await connection.close();
     throw error;
   });
@@ -122,7 +123,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     const client = await connectDirectly();
     const added = await client.query<{ id: number }>(
       "INSERT INTO holdfast.nodes (process, version) VALUES ($1, $2) RETURNING id",
-      [JSON.stringify(currentProcess()), packageVersion()],
+      [JSON.stringify({ ...currentProcess(), schema: steps.length }), packageVersion()],
     );
     const id = added.rows[0]?.id ?? 0;
     await client.query(`SELECT pg_advisory_lock(${NODE_LOCKS}, $1)`, [id]);

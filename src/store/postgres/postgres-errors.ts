@@ -172,3 +172,12 @@ export function newerSchema(location: string, version: number, supported: number
     { hint: "Upgrade Holdfast on this machine. Nothing was changed.", data: { location, version, supported } },
   );
 }
+
+export function olderNodes(location: string, hosts: readonly string[]): HoldfastError {
+  return new HoldfastError(
+    "conflict",
+    "store-nodes-too-old",
+    `Nodes of a much older Holdfast still use the store ${location}: ${hosts.join(", ")}`,
+    { hint: "Stop them, or upgrade release by release. Nothing was changed.", data: { location, hosts: [...hosts] } },
+  );
+}
