@@ -45,6 +45,8 @@ export interface StoreContext extends Pick<Store, "kind" | "location"> {
   leaseTtlMs?: number | undefined;
   /** See `Leases.marginMs`. */
   leaseMarginMs?: number | undefined;
+  /** See `Leases.onDoubt`. */
+  onDoubt?: Leases["onDoubt"];
   /** True if a refused attempt to take a lease costs no more than a read. Default: false. */
   refusesLeasesCheaply?: boolean | undefined;
   /** Resolves to a copy of the task's result. `fresh` reads the files even if they look unchanged. */
@@ -318,6 +320,7 @@ function createLeases(parts: Parts): Leases {
   return {
     defaultTtlMs: leaseTtlMs,
     marginMs: parts.leaseMarginMs,
+    onDoubt: parts.onDoubt,
     acquire: (leased, options) => gate.withLeased(leased, (key) => tryAcquire(key, options)),
     renew: (lease, { ttlMs }) => gate.withLeased(lease, () => write("renewLease", { lease, ttlMs, now: clock.now() })),
     release: (lease) => gate.withLeased(lease, () => write("releaseLease", lease)),

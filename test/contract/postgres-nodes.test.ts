@@ -140,6 +140,29 @@ describe("nodes of a postgres store", () => {
     expect(await isDead()).toBe(true);
   });
 
+  it("doubts itself before another node takes over, and not if it only loses its lock", async () => {
+    await using database = await freshDatabase();
+    await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) });
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    await using cutOff = await open(url.href);
+    await using other = await open(database.url);
+    await acquire(cutOff, "main", LONG_MS);
+    const doubts: number[] = [];
+    cutOff.leases.onDoubt?.(() => doubts.push(performance.now()));
+    await database.run(`SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND datname = current_database()`);
+    await delay(1000);
+    expect(doubts).toEqual([]);
+    expect((await other.leases.acquire("main", { ttlMs: 1 })).acquired).toBe(false);
+    // Its connections are closed, and new ones hang.
+    proxy.swallow();
+    proxy.cut();
+    await until(async () => (await other.leases.acquire("main", { ttlMs: LONG_MS })).acquired, "the take-over");
+    expect(doubts).toHaveLength(1);
+    proxy.heal();
+  });
+
   it("beats, and connects again when its direct connection was closed", async () => {
     await using database = await freshDatabase();
     await using holder = await open(database.url);

@@ -25,6 +25,8 @@ export interface PostgresNode extends Pick<Connection, "location" | "query" | "m
   readonly renew: RenewLeases;
   /** The id of this node, which is registered with the first call. */
   id(): Promise<number>;
+  /** See `Leases.onDoubt`. */
+  readonly onDoubt: (listener: () => void) => () => void;
   /** Marks the changes of this process. */
   readonly writer: number;
   close(): Promise<void>;
@@ -35,6 +37,8 @@ const NODE_LOCKS = 482_716_093;
 /** Twice within the time after which a node without its lock is dead. */
 const BEAT_MS = 250;
 const BEAT_ANSWER_MS = 1000;
+/** Less than the 700 ms of `node_is_dead`, because timers can be late. */
+const DOUBT_MS = 450;
 const TIDY_MS = 1000;
 /** Well within the time that a restarted server gives the nodes. */
 const RECONNECT_MS = [10, 50, 100, 200];
@@ -54,6 +58,18 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
   let othersSeen = true;
   let isClosed = false;
 
+  const doubters = new Set<() => void>();
+  /** When the last answered beat was sent, by the monotonic clock. */
+  let seenAt = performance.now();
+  let doubt: NodeJS.Timeout | undefined;
+  const tellDoubters = (): void => doubters.forEach((listener) => listener());
+  /** Without its lock, a node lives from beat to beat. */
+  const expectDoubt = (): void => {
+    clearTimeout(doubt);
+    if (direct !== undefined || isClosed) return;
+    doubt = setTimeout(tellDoubters, Math.max(0, seenAt + DOUBT_MS - performance.now())).unref();
+  };
+
   let isBeating = false;
   /** Beats fail several times a second during an outage, which is logged once. */
   let isOutReported = false;
@@ -61,6 +77,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
   const beat = async (id: number): Promise<void> => {
     if (isBeating) return;
     isBeating = true;
+    const sentAt = performance.now();
     try {
       const [row] = await query("SELECT holdfast.beat($1) AS others", [id], {
         isRepeatable: true,
@@ -69,6 +86,8 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
         answerMs: BEAT_ANSWER_MS,
       });
       othersSeen = row?.["others"] === true;
+      seenAt = sentAt;
+      expectDoubt();
       isOutReported = false;
     } catch (error) {
       if (!isClosed && !isOutReported) logger.warn("This node cannot report to the database; trying again", { error });
@@ -99,10 +118,12 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
   };
   const keepConnected = (client: Client, id: number): void => {
     direct = client;
+    expectDoubt();
     client.once("end", () => void reconnect(id));
   };
   const reconnect = async (id: number): Promise<void> => {
     direct = undefined;
+    expectDoubt();
     for (let tries = 0; ; tries++) {
       if (isClosed) return;
       void beat(id);
@@ -152,6 +173,10 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
     broadcasts,
     renew: createRenewals(query),
     id: async () => await registration.get(),
+    onDoubt: (listener) => {
+      doubters.add(listener);
+      return () => doubters.delete(listener);
+    },
     writer,
     close: async () => {
       if (isClosed) return;
@@ -159,6 +184,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
       await Promise.all([changes.close(), broadcasts.close()]);
       isClosed = true;
       for (const timer of timers) clearInterval(timer);
+      clearTimeout(doubt);
       if (ownId !== undefined) {
         await query("DELETE FROM holdfast.nodes WHERE id = $1", [ownId], { isRepeatable: true }).catch(() => undefined);
       }

@@ -41,6 +41,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     location: node.location,
     leaseTtlMs: LEASE_TTL_MS,
     leaseMarginMs: LEASE_MARGIN_MS,
+    onDoubt: node.onDoubt,
     refusesLeasesCheaply: true,
     unattendedKeys: async (limit) => await unattendedKeys(node, agentId, limit),
     read: async (task) => await task(reads),
