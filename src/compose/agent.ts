@@ -11,7 +11,7 @@ import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } fro
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, createLogger, silentLogger } from "../base/log.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
+import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder, mediaCopiesFolder } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { createDocumentFiles } from "../store/document-files.ts";
@@ -191,7 +191,8 @@ async function openStore(
   if (kind === "postgres") {
     const { createPostgresStore } = await import("../store/postgres/postgres-store.ts");
     const node = await openPostgresNode(options.config, parts.logger);
-    return await createPostgresStore({ ...common, node, copiesFolder: layout.copiesFolder });
+    const mediaFolder = mediaCopiesFolder(options.home);
+    return await createPostgresStore({ ...common, node, copiesFolder: layout.copiesFolder, mediaFolder });
   }
   if (basename(path) === OPENCLAW_DATABASE_NAME) throw notOurs(path);
   if (options.create === false && !existsSync(path)) throw await noStore(options, agentId, path);

@@ -2,6 +2,7 @@
  * Builds the configured channels. The library of a platform is loaded when an account of it is opened. An
  * account that cannot be opened or started is reported, and the others run.
  */
+import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError, errorMessage, fileError, isOutOfFiles } from "../base/errors.ts";
@@ -15,7 +16,7 @@ import {
   type TokenConfig,
   configuredAccounts,
 } from "../config/config.ts";
-import { type Environment, channelLayout, channelsFolder } from "../config/layout.ts";
+import { type Environment, channelLayout, channelsFolder, mediaCopiesFolder } from "../config/layout.ts";
 import type { ChannelAccount, ChannelPool } from "../turn/pipeline.ts";
 import { openDocuments } from "./agent.ts";
 import { keepConnection } from "./connections.ts";
@@ -245,6 +246,8 @@ async function commonOptions(
   options: OpenChannelsOptions,
 ): Promise<AccountOptions> {
   const { home, clock, logger } = options;
+  const layout = channelLayout(home, channel, accountId);
+  const isShared = options.config.store.kind === "postgres";
   const { createPairingStore } = await import("../channels/access.ts");
   const store = createPairingStore({
     documents: await openDocuments(options, channelsFolder(home)),
@@ -256,7 +259,8 @@ async function commonOptions(
     accountId,
     clock,
     logger,
-    mediaFolder: channelLayout(home, channel, accountId).mediaFolder,
+    // The database has them too.
+    mediaFolder: isShared ? join(mediaCopiesFolder(home), channel, accountId) : layout.mediaFolder,
     allowFrom: settings.allowFrom,
     pairing: { store, offers: settings.pairing !== false },
   };

@@ -1,7 +1,7 @@
 /**
  * One gateway is connected to each account whose platform serves one connection at a time. Which one decides a lease in
- * the store of the account's agent. The others wait and take over when it is free. A gateway that loses the lease stops
- * its channel.
+ * the store of the account's agent. The others wait and take over when it is free. A gateway that loses the lease, or
+ * that others may think dead, stops its channel.
  */
 import { raceAbort } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
@@ -57,11 +57,12 @@ export async function keepConnection(
       return undefined;
     }
     if (signal.aborted) return taken;
-    logger.warn("another gateway takes over an account", { channel: channel.name, accountId: channel.accountId });
-    taken.forget();
-    options.report({ state: "stopped", text: "disconnected: another gateway takes over" });
+    logger.warn("another gateway may take over an account", { channel: channel.name, accountId: channel.accountId });
+    options.report({ state: "stopped", text: "disconnected: another gateway may take over" });
     await channel.stop();
     await connecting;
+    // Does nothing if another gateway has taken it.
+    await taken.release({ evenIf: "refused" }).catch(() => undefined);
   }
 }
 
@@ -85,7 +86,7 @@ async function waitForLease(
       const agent = await openAgent(account.agentId);
       const { marginMs, defaultTtlMs } = agent.store.leases;
       const ttlMs = marginMs === undefined ? LOCAL_TTL_MS : defaultTtlMs;
-      const attempt = await acquireLease(agent, { connection }, { ttlMs });
+      const attempt = await acquireLease(agent, { connection }, { ttlMs, stopsInDoubt: true });
       if (!("heldBy" in attempt)) return attempt;
       failures = 0;
       const { host, pid } = attempt.heldBy.process;

@@ -147,7 +147,10 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
         expectedSessionId,
         signal: closing.signal,
         emit: (event) => events.emit(event),
-        draft: async (request) => await draft({ ...request, workspace: parts.agent.workspace }),
+        draft: async (request) => {
+          const { workspace, store } = parts.agent;
+          return await draft({ ...request, workspace, media: store.media });
+        },
       });
     },
     start: async () => {

@@ -139,6 +139,11 @@ export function channelLayout(home: string, channel: string, accountId: string) 
   };
 }
 
+/** Copies of files that are in a database. Can be rebuilt. */
+export function mediaCopiesFolder(home: string): string {
+  return join(cacheFolder(home), "media");
+}
+
 /** Also holds the pairing files of all channels. */
 export function channelsFolder(home: string): string {
   return join(home, "channels");

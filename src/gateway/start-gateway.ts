@@ -77,7 +77,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw error;
   }
   const url = urlOf(core);
-  const unsubscribe = parts.pipeline.events.subscribe((event) => sockets.send(event));
   const { onHomeGone } = options;
   const stopWatching = onHomeGone === undefined ? undefined : await watchHome(home, onHomeGone);
 
@@ -91,7 +90,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       stopWatching?.();
       closing ??= closeGateway(core, server, sockets, until);
       await closing;
-      unsubscribe();
       await withdrawGateway(home, url);
     },
   };

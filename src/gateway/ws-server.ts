@@ -11,6 +11,7 @@ import { nodeCrypto } from "../base/builtin.ts";
 import { type ErrorReport, HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
 import { checkHost, checkOrigin, headersOf, tooManyRequests } from "./access.ts";
+import { createEventFeed } from "./event-feed.ts";
 import type { GatewayCore } from "./gateway-core.ts";
 import { httpStatusOf, outgoingError, parseBoundedJson } from "./request-body.ts";
 import {
@@ -40,6 +41,7 @@ import { answerOpenClaw, readOpenClawRequest } from "../rpc/openclaw-requests.ts
 export type WsServer = ReturnType<typeof attachWsServer>;
 
 export function attachWsServer(server: Server, core: GatewayCore) {
+  const events = createEventFeed(core.parts, (event) => send(event));
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: core.limits.maxBodyBytes,
@@ -59,16 +61,22 @@ export function attachWsServer(server: Server, core: GatewayCore) {
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const client = serveWsClient(opened, request.socket, core);
       clients.add(client);
-      opened.on("close", () => clients.delete(client));
+      events.watch();
+      opened.on("close", () => {
+        clients.delete(client);
+        if (clients.size === 0) events.unwatch();
+      });
     });
   });
+  const send = (event: RpcEvent): void => {
+    let text: string | undefined;
+    for (const client of clients) client.sendEvent(event, () => (text ??= JSON.stringify(event)));
+  };
 
   return {
-    send: (event: RpcEvent): void => {
-      let text: string | undefined;
-      for (const client of clients) client.sendEvent(event, () => (text ??= JSON.stringify(event)));
-    },
+    send,
     close: (reason: string): void => {
+      events.close();
       for (const client of clients) client.close(CLOSE_CODES.goingAway, reason);
       sockets.close();
     },

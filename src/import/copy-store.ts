@@ -4,6 +4,8 @@
  * already has stays as it is, and the source is only read.
  */
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isTemporaryName, readFolderIfPresent } from "../base/files.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { Documents } from "../store/documents.ts";
 import type { Store } from "../store/store.ts";
@@ -22,7 +24,8 @@ export type CopiedKind =
   | "systemEvents"
   | "waitingMessages"
   | "waitingReplies"
-  | "documents";
+  | "documents"
+  | "files";
 
 export interface CopyOptions {
   dryRun: boolean;
@@ -40,6 +43,7 @@ export function emptyCounts(): CopyCounts {
     waitingMessages: { found: 0, copied: 0 },
     waitingReplies: { found: 0, copied: 0 },
     documents: { found: 0, copied: 0 },
+    files: { found: 0, copied: 0 },
   };
 }
 
@@ -96,6 +100,23 @@ export async function copyDocuments(
     if (text === undefined || there.has(name)) continue;
     counts.copied++;
     if (!dryRun) await to.add(name, text);
+  }
+}
+
+/** Files that people sent, which transcripts name by their paths. */
+export async function copyFiles(
+  folder: string,
+  to: Store["media"],
+  counts: { found: number; copied: number },
+  { dryRun }: CopyOptions,
+): Promise<void> {
+  for (const item of await readFolderIfPresent(folder)) {
+    if (!item.isFile() || isTemporaryName(item.name)) continue;
+    counts.found++;
+    const path = join(folder, item.name);
+    if (await to.has(path)) continue;
+    counts.copied++;
+    if (!dryRun) await to.keep(path);
   }
 }
 

@@ -59,22 +59,32 @@ export interface TakenLease {
 export async function acquireLease(
   agent: AgentHandle,
   leased: Leased,
-  { ttlMs = agent.store.leases.defaultTtlMs, claim }: Partial<AcquireOptions> = {},
+  { ttlMs = agent.store.leases.defaultTtlMs, claim, stopsInDoubt }: Partial<AcquireOptions> & DoubtOptions = {},
 ): Promise<(TakenLease & { claimed?: InboxItem | undefined }) | { heldBy: Lease }> {
   const askedAt = performance.now();
   const attempt = await agent.store.leases.acquire(leased, { ttlMs, claim });
   if (!attempt.acquired) return { heldBy: attempt.held };
-  return { ...keepRenewed(agent, { lease: attempt.lease, askedAt, ttlMs }), claimed: attempt.claimed };
+  const taken = { lease: attempt.lease, askedAt, ttlMs, stopsInDoubt };
+  return { ...keepRenewed(agent, taken), claimed: attempt.claimed };
 }
 
-interface Acquired {
+interface DoubtOptions {
+  /**
+   * The lease counts as lost when other processes may think that this one is dead, which happens when the connection to
+   * a shared store is lost for a moment. For work that is cheap to stop. Default: the lease is checked then.
+   */
+  stopsInDoubt?: boolean | undefined;
+}
+
+interface Acquired extends DoubtOptions {
   lease: Lease;
   /** When the store was asked, by the monotonic clock: the lease cannot end earlier than `ttlMs` after it. */
   askedAt: number;
   ttlMs: number;
 }
 
-function keepRenewed(agent: AgentHandle, { lease: taken, askedAt: takenAt, ttlMs }: Acquired): TakenLease {
+function keepRenewed(agent: AgentHandle, acquired: Acquired): TakenLease {
+  const { lease: taken, askedAt: takenAt, ttlMs, stopsInDoubt = false } = acquired;
   const { leases } = agent.store;
   let lease = taken;
   const { key } = lease;
@@ -107,9 +117,11 @@ function keepRenewed(agent: AgentHandle, { lease: taken, askedAt: takenAt, ttlMs
   };
   renewal.unref();
   const stopListening = leases.marginMs === undefined ? undefined : agent.store.onChange(onChange);
+  const stopDoubting = leases.onDoubt?.(stopsInDoubt ? () => lost.abort(leaseNotRenewed(lease)) : renew);
   const stop = (): void => {
     isOver = true;
     stopListening?.();
+    stopDoubting?.();
     clearTimeout(checking);
     clearInterval(renewal);
     clearTimeout(deadline);

@@ -4,6 +4,10 @@ export interface Cluster {
   describe(): Promise<ClusterState>;
   /** Figures of this process. Reads nothing. */
   metrics(): ClusterMetrics;
+  /** Tells those who watch on other nodes what is going on. Not kept: a node that is cut off misses it. */
+  broadcast(event: unknown): void;
+  /** Calls the listener for broadcasts of other nodes. Returns a function that stops it. One listener at a time. */
+  onBroadcast(listener: (event: unknown) => void): () => void;
 }
 
 export interface ClusterState {

@@ -10,6 +10,7 @@ import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
 import { currentProcess } from "../base/processes.ts";
 import { type Gate, createGate } from "./gate.ts";
+import { LOCAL_MEDIA, type Media } from "./media.ts";
 import { type Write, type WriteArguments, hasWindow, isNewest } from "./operations.ts";
 import { type HistoryOptions, type PendingQueues, createGroupHistory, createSystemEvents } from "./pending.ts";
 import type { AcquireOptions, Inbox, Lease, LeaseAttempt, Leases, Outbox, OutboxDraft, OutboxItem } from "./queues.ts";
@@ -44,6 +45,8 @@ export interface StoreContext extends Pick<Store, "kind" | "location"> {
   leaseTtlMs?: number | undefined;
   /** See `Leases.marginMs`. */
   leaseMarginMs?: number | undefined;
+  /** See `Leases.onDoubt`. */
+  onDoubt?: Leases["onDoubt"];
   /** True if a refused attempt to take a lease costs no more than a read. Default: false. */
   refusesLeasesCheaply?: boolean | undefined;
   /** Resolves to a copy of the task's result. `fresh` reads the files even if they look unchanged. */
@@ -58,6 +61,8 @@ export interface StoreContext extends Pick<Store, "kind" | "location"> {
   /** See `Inbox.unattended`. Default: from the pending items and their leases. */
   unattendedKeys?: ((limit: number) => Promise<string[]>) | undefined;
   transcripts: Transcripts;
+  /** Default: files are read where they are. */
+  media?: Media | undefined;
   cluster?: Cluster | undefined;
   onChange: Store["onChange"];
   /** Called when no operation is running any more. */
@@ -143,6 +148,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
     removeWindow: (key, sessionId) => gate.withKey(key, (own) => write("removeWindow", { key: own, sessionId })),
 
     transcripts,
+    media: context.media ?? LOCAL_MEDIA,
     leases: createLeases(parts),
     inbox: createInbox(parts, update),
     outbox: createOutbox(parts),
@@ -314,6 +320,7 @@ function createLeases(parts: Parts): Leases {
   return {
     defaultTtlMs: leaseTtlMs,
     marginMs: parts.leaseMarginMs,
+    onDoubt: parts.onDoubt,
     acquire: (leased, options) => gate.withLeased(leased, (key) => tryAcquire(key, options)),
     renew: (lease, { ttlMs }) => gate.withLeased(lease, () => write("renewLease", { lease, ttlMs, now: clock.now() })),
     release: (lease) => gate.withLeased(lease, () => write("releaseLease", lease)),

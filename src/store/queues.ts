@@ -31,6 +31,11 @@ export interface Leases {
    * others have not. Undefined: a holder without the store needs no care, because nobody else has it either.
    */
   readonly marginMs?: number | undefined;
+  /**
+   * Calls the listener shortly before other processes may think that this one is dead and take over its leases.
+   * Returns a function that stops it. Undefined as for `marginMs`.
+   */
+  readonly onDoubt?: ((listener: () => void) => () => void) | undefined;
   /** Takes a free, expired or orphaned lease; otherwise `held` is the lease in force. Does not wait. */
   acquire(leased: Leased, options: AcquireOptions): Promise<LeaseAttempt>;
   /** Extends the lease. Undefined if another process has taken it over. */

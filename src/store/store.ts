@@ -11,6 +11,7 @@
  * - An unreadable store is an error, never an empty store.
  */
 import type { Cluster } from "./cluster.ts";
+import type { Media } from "./media.ts";
 import type { DeliveryRoute, Inbox, Leases, Outbox, WriteOptions } from "./queues.ts";
 import type { Mutate, SessionEntry, WindowState } from "./session-entry.ts";
 import type { Transcripts } from "./transcripts.ts";
@@ -46,6 +47,7 @@ export interface Store {
   removeWindow(key: string, sessionId: string): Promise<boolean>;
 
   readonly transcripts: Transcripts;
+  readonly media: Media;
   readonly leases: Leases;
   readonly inbox: Inbox;
   readonly outbox: Outbox;

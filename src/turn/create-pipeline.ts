@@ -3,6 +3,7 @@
  * session, and delivered from the outbox. Everything that must survive is in the stores. When a process
  * dies at any point, the next one, or another one, continues with the pending items.
  */
+import { isAbsolute } from "node:path";
 import { DAY_MS } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
@@ -79,10 +80,11 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const written = finalizeInboundContext(message.ctx);
     const key = resolveInboundSessionKey(written, { agentId, session: config.session });
     const command = written.CommandAuthorized === true ? await parts.tasks?.readAsCommand(key, written) : undefined;
-    const ctx = command === undefined ? written : { ...written, BodyForCommands: command, CommandBody: command };
+    const MediaPaths = await keepFiles(parts, written.MediaPaths);
+    const ctx = { ...written, ...(command === undefined ? {} : { BodyForCommands: command, CommandBody: command }) };
     const { address, receivedAt, deliver = true, awaited = !deliver } = message;
     // The key is stored with the message: the turn must run in this session even if the configuration changes.
-    const payload: InboxPayload = { ctx: { ...ctx, SessionKey: key }, deliver, awaited };
+    const payload: InboxPayload = { ctx: { ...ctx, MediaPaths, SessionKey: key }, deliver, awaited };
     const admitting = parts.agent.store.inbox.admit({ key, address, payload, receivedAt });
     // If the session is free, which is the usual case, its lease is taken in the same commit.
     lanes.prepare(parts, key);
@@ -206,6 +208,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       if (timer === undefined) sweepLater();
     },
   };
+}
+
+/** Relative paths are files of the workspace. */
+async function keepFiles({ agent }: AgentParts, paths: string[] | undefined): Promise<string[] | undefined> {
+  const { media } = agent.store;
+  return paths && (await Promise.all(paths.map(async (path) => (isAbsolute(path) ? await media.keep(path) : path))));
 }
 
 /** Each turn of Claude Code is a process of 200 MB or more. Turns of other engines mostly wait. */

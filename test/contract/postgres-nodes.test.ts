@@ -6,6 +6,7 @@ import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { createNodePool, openNode } from "../../src/store/postgres/node.ts";
 import { createPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { STEPS, type SchemaSteps } from "../../src/store/postgres/migrations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startChild } from "../support/child.ts";
 import {
@@ -18,7 +19,7 @@ import {
   useDatabase,
 } from "../support/postgres.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { temporaryFolder } from "../support/temp-folder.ts";
+import { folderWith, temporaryFolder } from "../support/temp-folder.ts";
 import { until } from "../support/time.ts";
 import { acquire } from "./leases-suite.ts";
 import { entry, put, refusal } from "./store-fixture.ts";
@@ -26,12 +27,33 @@ import { entry, put, refusal } from "./store-fixture.ts";
 const KEY = "agent:main:main";
 const LONG_MS = 3_600_000;
 
-async function open(url: string, agentId = "main", directUrl?: string): Promise<Store & AsyncDisposable> {
-  const node = await openNode({ url, directUrl }, silentLogger);
+async function open(
+  url: string,
+  { agentId = "main", directUrl, steps }: { agentId?: string; directUrl?: string; steps?: SchemaSteps } = {},
+): Promise<Store & AsyncDisposable> {
+  const node = await openNode({ url, directUrl }, silentLogger, steps);
   // These tests write no transcript.
-  const store = await createPostgresStore({ agentId, node, copiesFolder: "/dev/null/none" });
+  const store = await createPostgresStore({
+    agentId,
+    node,
+    copiesFolder: "/dev/null/none",
+    mediaFolder: "/dev/null/none",
+  });
   return Object.assign(store, { [Symbol.asyncDispose]: async () => await store.close() });
 }
+
+/** As a release may do it: new columns and tables, and a function that also works for callers of the old one. */
+const EXPANDING_STEP = `
+  ALTER TABLE holdfast.leases ADD COLUMN reason text;
+  ALTER TABLE holdfast.inbox ADD COLUMN priority integer NOT NULL DEFAULT 0;
+  CREATE TABLE holdfast.notes (key text PRIMARY KEY, text text NOT NULL);
+  CREATE OR REPLACE FUNCTION holdfast.release_lease(p_agent text, p_key text, p_holder text) RETURNS boolean
+  LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE holdfast.leases SET holder = NULL, reason = 'released'
+      WHERE agent = p_agent AND key = p_key AND holder = p_holder;
+    RETURN FOUND;
+  END $$`;
 
 describe("nodes of a postgres store", () => {
   it("lets 12 nodes create the tables at once", async () => {
@@ -41,6 +63,43 @@ describe("nodes of a postgres store", () => {
     );
     await Promise.all(nodes.map((node) => node.close()));
     expect(await database.run("SELECT version FROM holdfast.schema")).toEqual([{ version: 1 }]);
+  });
+
+  it("works beside nodes of the release before and after it, and beside no others", async () => {
+    await using database = await freshDatabase();
+    await using folder = await folderWith({
+      "next.sql": EXPANDING_STEP,
+      "later.sql": "CREATE TABLE holdfast.later ()",
+    });
+    const next = [...STEPS, [folder.join("next.sql")]];
+    const later = [...next, [folder.join("later.sql")]];
+    await using first = await open(database.url);
+    const talk = async (store: Store, key: string): Promise<void> => {
+      const lease = await acquire(store, key, LONG_MS);
+      await put(store, key, entry(`id-${key}`));
+      const address = { channel: "web", accountId: "default", chatId: key, messageId: key };
+      const { item } = await store.inbox.admit({ key, address, payload: {}, receivedAt: 1 });
+      await store.inbox.claim(lease);
+      await store.inbox.finish(lease, [item.id], []);
+      await store.leases.release(lease);
+    };
+    await talk(first, "before");
+    const held = await acquire(first, "held", LONG_MS);
+
+    await using upgraded = await open(database.url, { steps: next });
+    for (const [name, store] of Object.entries({ first, upgraded })) await talk(store, name);
+    expect((await first.leases.renew(held, { ttlMs: LONG_MS }))?.epoch).toBe(held.epoch);
+    await using late = await open(database.url);
+    await talk(late, "late");
+    expect((await upgraded.list()).total).toBe(4);
+
+    // Two steps at once are too much for the first node.
+    const tooOld = await refusal(open(database.url, { steps: later }));
+    expect(tooOld).toEqual({ kind: "conflict", code: "store-nodes-too-old" });
+    await Promise.all([first.close(), late.close()]);
+    await using newest = await open(database.url, { steps: later });
+    for (const [name, store] of Object.entries({ upgraded, newest })) await talk(store, `${name} again`);
+    expect(await refusal(open(database.url))).toEqual({ kind: "unsupported", code: "store-too-new" });
   });
 
   it("takes over the sessions of a killed process within a second or so, and of no living one", async () => {
@@ -79,6 +138,29 @@ describe("nodes of a postgres store", () => {
     expect(await isDead()).toBe(false);
     await session.run("SELECT pg_advisory_unlock_all()");
     expect(await isDead()).toBe(true);
+  });
+
+  it("doubts itself before another node takes over, and not if it only loses its lock", async () => {
+    await using database = await freshDatabase();
+    await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) });
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    await using cutOff = await open(url.href);
+    await using other = await open(database.url);
+    await acquire(cutOff, "main", LONG_MS);
+    const doubts: number[] = [];
+    cutOff.leases.onDoubt?.(() => doubts.push(performance.now()));
+    await database.run(`SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND datname = current_database()`);
+    await delay(1000);
+    expect(doubts).toEqual([]);
+    expect((await other.leases.acquire("main", { ttlMs: 1 })).acquired).toBe(false);
+    // Its connections are closed, and new ones hang.
+    proxy.swallow();
+    proxy.cut();
+    await until(async () => (await other.leases.acquire("main", { ttlMs: LONG_MS })).acquired, "the take-over");
+    expect(doubts).toHaveLength(1);
+    proxy.heal();
   });
 
   it("beats, and connects again when its direct connection was closed", async () => {
@@ -169,6 +251,31 @@ describe("nodes of a postgres store", () => {
       { what: "entry", key: KEY },
       { what: "outbox", key: KEY, route: { channel: "telegram", accountId: "work" } },
     ]);
+  });
+
+  it("tells other nodes what is going on, while someone watches there", async () => {
+    await using database = await freshDatabase();
+    await using one = await open(database.url);
+    await using two = await open(database.url);
+    const heard: unknown[] = [];
+    const own: unknown[] = [];
+    for (const store of [one, two]) await acquire(store, `of ${store === one ? "one" : "two"}`, LONG_MS);
+    const texts = ["plain", "a\0b \ud800 ü 🐦", "long 🐦 ".repeat(10_000)];
+    one.cluster?.onBroadcast((event) => own.push(event));
+    one.cluster?.broadcast("nobody watches yet");
+    const stop = two.cluster?.onBroadcast((event) => heard.push(event));
+    await until(() => {
+      one.cluster?.broadcast("first");
+      return heard.includes("first");
+    }, "the first broadcast");
+    for (const text of texts) one.cluster?.broadcast({ text });
+    await until(() => heard.length > 0 && heard.at(-1) !== "first", "the others");
+    expect(heard.filter((event) => event !== "first")).toEqual(texts.map((text) => ({ text })));
+    expect(own).toEqual([]);
+    stop?.();
+    one.cluster?.broadcast("nobody watches any more");
+    await delay(200);
+    expect(heard.at(-1)).toEqual({ text: texts.at(-1) });
   });
 
   it("reports a change that commits after a later one", async () => {

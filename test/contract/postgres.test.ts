@@ -8,6 +8,7 @@ import { type TestDatabase, freshDatabase, useDatabase } from "../support/postgr
 import { type TestClock, createTestClock } from "../support/time.ts";
 import { describeStoreConcurrency } from "./concurrency-suite.ts";
 import { describeDamagedHandoffs } from "./damaged-handoffs-suite.ts";
+import { describeSharedMedia } from "./media-suite.ts";
 import { type StoreFixture, createStoreFixture } from "./store-fixture.ts";
 import { describeStoreContract } from "./store-suite.ts";
 
@@ -24,7 +25,8 @@ async function makeStore(): Promise<StoreFixture> {
       await useDatabase(home, database);
       const node = await openNode({ url: database.url }, silentLogger);
       // Every handle has copies of its own, as another machine would.
-      return await createPostgresStore({ ...options, node, copiesFolder: join(home, `copies-${nextCopies++}`) });
+      const copies = join(home, `copies-${nextCopies++}`);
+      return await createPostgresStore({ ...options, node, copiesFolder: copies, mediaFolder: join(copies, "media") });
     },
     { clock },
   );
@@ -95,6 +97,7 @@ async function empty(database: TestDatabase): Promise<void> {
 }
 
 describeStoreContract("postgres", makeStore);
+describeSharedMedia(makeStore, async () => ((await shared?.run("SELECT 1 FROM holdfast.contents")) ?? []).length);
 describeDamagedHandoffs("postgres", makeStore, async (_fixture, key, text) => {
   await shared?.run("UPDATE holdfast.handoffs SET state = $1 WHERE key = $2", text, key);
 });

@@ -11,6 +11,7 @@ import { describeHostileInput } from "./hostile-suite.ts";
 import { describeInbox } from "./inbox-suite.ts";
 import { describeLeases } from "./leases-suite.ts";
 import { describeListing } from "./listing-suite.ts";
+import { describeMedia } from "./media-suite.ts";
 import { describeOutbox } from "./outbox-suite.ts";
 import { describePending } from "./pending-suite.ts";
 import type { MakeStore } from "./store-fixture.ts";
@@ -31,5 +32,6 @@ export function describeStoreContract(name: string, makeStore: MakeStore): void 
     describeChanges(makeStore);
     describeTranscripts(makeStore);
     describeDocuments(makeStore);
+    describeMedia(makeStore);
   });
 }

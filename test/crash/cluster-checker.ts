@@ -91,31 +91,25 @@ export async function checkEpochs(run: RunSql): Promise<string[]> {
   });
 }
 
-/**
- * A busy machine can make a living node look dead. Its writes are then refused at once, so nothing is written or
- * admitted twice, and it stops within this time.
- */
-const MISTAKE_MS = 2000;
+export interface Overlap {
+  subject: string;
+  nodes: [string, string];
+  ms: number;
+}
 
-/** No two nodes ran a turn of one key, or were connected as one account, at the same time. A paused node does nothing. */
-export function checkOverlaps(history: readonly Stretch[], pauses: readonly Stretch[]): string[] {
-  const failures: string[] = [];
-  for (const [subject, stretches] of Map.groupBy(history, (one) => one.subject)) {
+/** Times in which two nodes ran a turn of one key, or were connected as one account. A paused node does nothing. */
+export function findOverlaps(history: readonly Stretch[], pauses: readonly Stretch[]): Overlap[] {
+  return [...Map.groupBy(history, (one) => one.subject)].flatMap(([subject, stretches]) => {
     const inOrder = stretches.toSorted((a, b) => a.from - b.from);
-    for (const [index, one] of inOrder.entries()) {
-      for (const other of inOrder.slice(index + 1)) {
-        if (other.node === one.node) continue;
-        const from = Math.max(one.from, other.from);
-        const to = Math.min(endOf(one), endOf(other));
-        if (to - from <= MISTAKE_MS) continue;
-        const isPaused = pauses.some(
-          (pause) => [one.node, other.node].includes(pause.node) && pause.from <= from && endOf(pause) >= to,
-        );
-        if (!isPaused) failures.push(`${one.node} and ${other.node} had ${subject} together for ${to - from} ms`);
-      }
-    }
-  }
-  return failures;
+    const pairs = inOrder.flatMap((one, index) => inOrder.slice(index + 1).map((other) => [one, other] as const));
+    return pairs.flatMap(([one, other]): Overlap[] => {
+      const from = Math.max(one.from, other.from);
+      const to = Math.min(endOf(one), endOf(other));
+      const nodes: [string, string] = [one.node, other.node];
+      const isPaused = pauses.some((pause) => nodes.includes(pause.node) && pause.from <= from && endOf(pause) >= to);
+      return one.node === other.node || to <= from || isPaused ? [] : [{ subject, nodes, ms: to - from }];
+    });
+  });
 }
 
 function endOf({ to }: Stretch): number {

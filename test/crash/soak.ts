@@ -80,6 +80,7 @@ async function soakCluster(limitMinutes: number) {
   const deadline = Date.now() + limitMinutes * 60_000;
   const times = new Map<ClusterFault, { ms: number[]; accountMs: number[] }>();
   const sum = { faults: 0, acknowledged: 0, takenOver: 0, duplicates: 0, repeated: 0, failures: [] as string[] };
+  const longestOverlaps = { turnMs: 0, accountMs: 0 };
   for (let round = 0; round === 0 || Date.now() < deadline; round++) {
     const random = createRandom(seed, `cluster faults ${round}`);
     const faults = Array.from({ length: FAULTS_PER_CLUSTER }, () => random.pick(CLUSTER_FAULTS));
@@ -87,6 +88,9 @@ async function soakCluster(limitMinutes: number) {
     for (const count of ["acknowledged", "takenOver", "duplicates", "repeated"] as const) sum[count] += report[count];
     sum.faults += faults.length;
     sum.failures.push(...report.failures.map((failure) => `round ${round}: ${failure}`));
+    for (const name of ["turnMs", "accountMs"] as const) {
+      longestOverlaps[name] = Math.max(longestOverlaps[name], ...report.overlaps[name]);
+    }
     for (const { fault, ms, accountMs } of report.takeOvers) {
       const known = times.get(fault) ?? { ms: [], accountMs: [] };
       times.set(fault, { ms: [...known.ms, ...ms], accountMs: [...known.accountMs, ...accountMs] });
@@ -102,7 +106,7 @@ async function soakCluster(limitMinutes: number) {
       slowestAccount: Math.max(0, ...accountMs),
     };
   });
-  return { ok: sum.failures.length === 0, report: { ...sum, takeOvers: table } };
+  return { ok: sum.failures.length === 0, report: { ...sum, longestOverlaps, takeOvers: table } };
 }
 
 function spread(ms: readonly number[]): { p50: number; p99: number } {

@@ -1,15 +1,20 @@
 /** Two gateways with homes of their own over one PostgreSQL. */
-import { writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { TOO_LATE, within } from "../../src/base/async.ts";
 import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import type { RpcEvent } from "../../src/rpc/protocol.ts";
+import { connectRpc } from "../../src/rpc/client.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { runCliShared } from "../support/cli.ts";
+import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
+import { ADA, message } from "../support/fake-telegram/updates.ts";
 import { type TestDatabase, freshDatabase } from "../support/postgres.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
@@ -36,9 +41,20 @@ function createLocalEngine(): Engine {
   };
 }
 
-async function openNode(home: string, url: string, engine?: string): Promise<OpenedGateway> {
+interface NodeOptions {
+  engine?: string;
+  telegram?: FakeTelegram;
+}
+
+async function openNode(home: string, url: string, { engine, telegram }: NodeOptions = {}): Promise<OpenedGateway> {
   const store = { ...DEFAULT_CONFIG.store, kind: "postgres" as const, url };
-  const config = { ...DEFAULT_CONFIG, store, agents: engine === undefined ? {} : { main: { engine } } };
+  const accounts = telegram && { default: { apiRoot: telegram.url, allowFrom: ["*"] } };
+  const config = {
+    ...DEFAULT_CONFIG,
+    store,
+    agents: engine === undefined ? {} : { main: { engine } },
+    channels: { ...DEFAULT_CONFIG.channels, telegram: accounts ?? {} },
+  };
   const logger = createLogger({ level: "silent" });
   const gateway = await openGateway({
     home,
@@ -47,6 +63,7 @@ async function openNode(home: string, url: string, engine?: string): Promise<Ope
     channels: true,
     logger,
     engines: { local: createLocalEngine },
+    env: { ...process.env, TELEGRAM_BOT_TOKEN: telegram?.token },
   });
   opened.push(gateway);
   return gateway;
@@ -86,6 +103,30 @@ describe("two gateways over one database", { timeout: 60_000 }, () => {
       expect(metrics).toMatch(/^holdfast_nodes 1$/m);
       expect(metrics).toMatch(/^holdfast_pool_connections [1-9]$/m);
     }
+  });
+
+  it("a page of one sees the turns of the other while they run, each end once", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const one = await openNode(folder.join("one"), database.url);
+    const two = await openNode(folder.join("two"), database.url);
+    const client = await connectRpc({ url: one.url, token: one.token, client: { name: "page" } });
+    const seen: RpcEvent[] = [];
+    client.onEvent((event) => seen.push(event));
+    await client.call("events.subscribe", { sessionKeys: [KEY] });
+    // The first one also waits for the answer, and learns of its end from the store.
+    const turn = call(two, "agent", { message: "sleep:500", sessionKey: KEY, idempotencyKey: "a" });
+    await until(() => seen.some(({ type }) => type === "turn.started"), "the beginning");
+    expect(await runningOf(database)).toBe(1);
+    await call(one, "agent", { message: "sleep:500", sessionKey: KEY, idempotencyKey: "a" });
+    await turn;
+    await until(() => seen.some(({ type }) => type === "turn.ended"), "the end");
+    await delay(500);
+    const types = seen.map(({ type }) => type);
+    expect(types.filter((type) => type === "turn.ended")).toHaveLength(1);
+    expect(types.indexOf("turn.text")).toBeGreaterThan(types.indexOf("turn.started"));
+    expect(types.lastIndexOf("turn.text")).toBeLessThan(types.indexOf("turn.ended"));
+    client.close();
   });
 
   it("status shows the nodes and take-overs, and doctor the problems of the cluster", async () => {
@@ -131,7 +172,7 @@ describe("two gateways over one database", { timeout: 60_000 }, () => {
   it("leaves a session of Claude Code to the machine that has it, while a gateway runs there", async () => {
     await using database = await freshDatabase();
     await using folder = await temporaryFolder();
-    const node = await openNode(folder.join("one"), database.url, "local");
+    const node = await openNode(folder.join("one"), database.url, { engine: "local" });
     await call(node, "agent", { message: "hello", sessionKey: KEY });
     const [stored] = await database.run("SELECT entry::json ->> 'sdkSessionHost' AS host FROM holdfast.entries");
     expect(stored).toEqual({ host: hostname() });
@@ -146,6 +187,39 @@ describe("two gateways over one database", { timeout: 60_000 }, () => {
     ]);
     await database.run("UPDATE holdfast.nodes SET seen_at = seen_at - interval '2 hours' WHERE version = '0.0.1'");
     expect((await answer).payload).toMatchObject({ status: "ok" });
+  });
+
+  it("every node reads what people attach, and sends what an agent of another node attaches", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    await using telegram = await startFakeTelegram();
+    const heard = async (words: string): Promise<string> =>
+      await until(() => telegram.shown(ADA.id).find((text) => text.includes(words)), words, 20_000);
+    const one = await openNode(folder.join("one"), database.url, { telegram });
+    telegram.addFile("notes", Buffer.from("the heron nests at dawn\n"), "documents/notes.txt");
+    const document = { file_id: "notes", file_unique_id: "n", file_name: "notes.txt", mime_type: "text/plain" };
+    telegram.deliver(message({ caption: "keep this", document: { ...document, file_size: 24 } }));
+    const [, path = ""] = /\[media attached: (\S+) \(text\/plain\)\]/.exec(await heard("keep this")) ?? [];
+    expect(path.startsWith(folder.join("one"))).toBe(true);
+
+    const two = await openNode(folder.join("two"), database.url, { telegram });
+    await one.close();
+    opened = [two];
+    // Nothing of the first machine is left.
+    await rm(folder.join("one"), { recursive: true });
+    telegram.say(`tool:read_file ${path}`);
+    expect(await heard("the heron nests at dawn")).not.toContain(folder.join("one"));
+
+    const three = await openNode(folder.join("three"), database.url, { telegram });
+    const report = folder.join("three", "report.txt");
+    await writeFile(report, "all herons are well");
+    const params = { channel: "telegram", to: String(ADA.id), media: [report], idempotencyKey: "report" };
+    await until(async () => (await call(three, "message.send", params)).status === 200, "the channel");
+    const { files } = await telegram.waitFor(({ method }) => method === "sendDocument");
+    expect(files["document"]).toMatchObject({ name: "report.txt", bytes: Buffer.from("all herons are well") });
+    // The second node is connected, so it sent its own copy.
+    const copies = await readdir(folder.join("two/cache/media"), { recursive: true });
+    expect(copies.some((name) => name.endsWith("/report.txt"))).toBe(true);
   });
 
   it("a node that stops hands its queue over", async () => {

@@ -1,5 +1,6 @@
 /** `holdfast migrate`: a home moves to PostgreSQL, is used there, and moves back. docs/cluster.md describes it. */
 import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { TEXT, createCliHome } from "../support/cli-home.ts";
@@ -13,12 +14,16 @@ describe("holdfast migrate", () => {
     const { url } = database;
     const home = folder.path;
     const run = async (...args: string[]) => await runCli(args, { home });
+    const received = folder.join("channels/telegram/default/media");
+    await mkdir(received, { recursive: true, mode: 0o700 });
+    await writeFile(join(received, "notes.txt"), "the heron nests at dawn", { mode: 0o600 });
+    await run("config", "set", "channels.telegram.default", "{}");
     const before = await run("history", "work", "--json");
     const files = await snapshotOf(folder.join("agents"));
 
     const dry = await run("migrate", "sqlite-to-postgres", "--url", url, "--dry-run", "--json");
     const expected = { sessions: one(1), windows: one(2), transcripts: one(2) };
-    expect(dry.json()).toMatchObject({ dryRun: true, agents: [{ agentId: "main", counts: expected }] });
+    expect(dry.json()).toMatchObject({ dryRun: true, agents: [{ agentId: "main", counts: expected }], files: one(1) });
     expect(await database.run("SELECT count(*)::int AS n FROM holdfast.entries")).toEqual([{ n: 0 }]);
 
     const moved = await run("migrate", "sqlite-to-postgres", "--url", url, "--json");
@@ -27,6 +32,7 @@ describe("holdfast migrate", () => {
     const again = await run("migrate", "sqlite-to-postgres", "--url", url, "--json");
     const none = { sessions: { found: 1, copied: 0 }, windows: { found: 2, copied: 0 } };
     expect(again.json()).toMatchObject({ agents: [{ counts: { ...none, transcripts: { found: 2, copied: 0 } } }] });
+    expect(again.json()).toMatchObject({ files: { found: 1, copied: 0 } });
     expect(await snapshotOf(folder.join("agents"))).toEqual(files);
 
     await writeFile(folder.join("config.json"), JSON.stringify({ store: { kind: "postgres", url } }), { mode: 0o600 });

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { silentLogger } from "../../src/base/log.ts";
-import { agentLayout } from "../../src/config/layout.ts";
+import { agentLayout, mediaCopiesFolder } from "../../src/config/layout.ts";
 import type { StoreOptions } from "../../src/store/create-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
@@ -26,7 +26,13 @@ export async function openStore(kind: StoreKind, { home, ...options }: OpenStore
       import("./postgres.ts"),
     ]);
     const node = await openNode({ url: databaseOf(home) }, options.logger ?? silentLogger);
-    return await createPostgresStore({ ...options, node, agentId, copiesFolder: layout.copiesFolder });
+    return await createPostgresStore({
+      ...options,
+      node,
+      agentId,
+      copiesFolder: layout.copiesFolder,
+      mediaFolder: mediaCopiesFolder(home),
+    });
   }
   if (kind === "json") {
     const { createJsonStore } = await import("../../src/store/json/json-store.ts");

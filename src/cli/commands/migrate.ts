@@ -4,7 +4,14 @@ import { HoldfastError } from "../../base/errors.ts";
 import { listAgentIds, openAgent, openDocuments } from "../../compose/agent.ts";
 import { type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
 import { channelLayout, channelsFolder } from "../../config/layout.ts";
-import { type CopiedKind, type CopyCounts, copyAgent, copyDocuments, emptyCounts } from "../../import/copy-store.ts";
+import {
+  type CopiedKind,
+  type CopyCounts,
+  copyAgent,
+  copyDocuments,
+  copyFiles,
+  emptyCounts,
+} from "../../import/copy-store.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { StoreKind } from "../../store/store.ts";
 import type { Flags, Texts } from "../command.ts";
@@ -39,8 +46,9 @@ export async function migrate(direction: string, options: MigrateOptions): Promi
     const [read, written] = await Promise.all([openDocuments(source, folder), openDocuments(target, folder)]);
     await copyDocuments(read, written, channels, { dryRun });
   }
-  if (options.json === true) printJson({ schema: 1, ok: true, direction, dryRun, agents, channels });
-  else printCopied(agents, channels, { to, dryRun });
+  const files = await copyReceived(target, dryRun);
+  if (options.json === true) printJson({ schema: 1, ok: true, direction, dryRun, agents, channels, files });
+  else printCopied([...agents, { agentId: "", counts: { documents: channels, files } }], { to, dryRun });
 }
 
 function kindsOf(direction: string): [StoreKind, StoreKind] {
@@ -63,6 +71,16 @@ async function copyTo(target: Setup, from: AgentHandle, dryRun: boolean): Promis
   const to = await openAgent({ ...target, agentId: from.agentId });
   await using _closing = closing(to.store);
   return await copyAgent(from, to, { dryRun });
+}
+
+async function copyReceived(target: Setup, dryRun: boolean): Promise<CopyCounts["files"]> {
+  const counts = emptyCounts().files;
+  const { store } = await openAgent(target);
+  await using _closing = closing(store);
+  for (const { name, accountId } of configuredAccounts(target.config)) {
+    await copyFiles(channelLayout(target.home, name, accountId).mediaFolder, store.media, counts, { dryRun });
+  }
+  return counts;
 }
 
 /** Another machine may use the database. */
@@ -93,19 +111,18 @@ const TITLES: Readonly<Record<CopiedKind, string>> = {
   waitingMessages: "waiting messages",
   waitingReplies: "waiting replies",
   documents: "channel documents",
+  files: "received files",
 };
 
 function printCopied(
-  agents: readonly { agentId: string; counts: CopyCounts }[],
-  channels: CopyCounts["documents"],
+  agents: readonly { agentId: string; counts: Partial<CopyCounts> }[],
   { to, dryRun }: { to: StoreKind; dryRun: boolean },
 ): void {
-  const rows = [
-    ...agents.flatMap(({ agentId, counts }) =>
+  const rows = agents
+    .flatMap(({ agentId, counts }) =>
       Object.entries(counts).map(([kind, count]) => ({ agentId, kind: kind as CopiedKind, count })),
-    ),
-    { agentId: "", kind: "documents" as const, count: channels },
-  ].filter(({ count }) => count.found > 0);
+    )
+    .filter(({ count }) => count.found > 0);
   if (rows.length === 0) print("There is nothing to copy.");
   else {
     printTable(

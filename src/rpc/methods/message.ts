@@ -39,7 +39,8 @@ async function sendMessage(params: Params, { parts, permission }: RpcCall): Prom
 
   const { agent, key } = chat;
   const turnId = `message:${params.idempotencyKey}`;
-  const drafts = await parts.draft({ payloads: [payload], target, turnId, workspace: files });
+  const { media } = agent.store;
+  const drafts = await parts.draft({ payloads: [payload], target, turnId, workspace: files, media });
   const items = await agent.store.outbox.enqueue(key, drafts);
   const { text, mediaUrls } = payload;
   const mirrored = await mirrorDelivery(agent, { sessionKey: key, text, mediaUrls, turnId });

@@ -1,8 +1,12 @@
 /** What each mistake in the configuration gets: an error that says what to do. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freshDatabase, startServer, stopServer, urlOf } from "../../../test/support/postgres.ts";
 import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
+import { until } from "../../../test/support/time.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
@@ -82,6 +86,56 @@ describe("bad configuration of the postgres store", () => {
     await node.close();
   });
 
+  it.skipIf(!hasOpenssl())("encrypts as sslmode says, and names what is wrong with a certificate", async () => {
+    await using database = await freshDatabase();
+    await using folder = await temporaryFolder();
+    const passwordFile = folder.join("password");
+    const plain = new URL(database.url);
+    await writeFile(passwordFile, `${decodeURIComponent(plain.password)}\n`, { mode: 0o600 });
+    plain.password = "";
+    plain.hostname = "localhost";
+    const settings = (query: string) => ({ url: `${plain.href}?${query}`, passwordFile });
+    const encryption = async (query: string): Promise<unknown> => {
+      const node = await openNode(settings(query), silentLogger);
+      const [row] = await node.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", []);
+      expect(await node.id()).toBeGreaterThan(0);
+      await node.close();
+      return row?.["ssl"];
+    };
+    expect(await refusalOf(settings("sslmode=require"))).toMatchObject({ kind: "unsupported", code: "store-no-tls" });
+
+    const [certificate, other] = [makeCertificate(database.folder, "localhost"), makeCertificate(folder.path, "other")];
+    await database.run(`ALTER SYSTEM SET ssl_cert_file = '${certificate}'`);
+    await database.run(`ALTER SYSTEM SET ssl_key_file = '${certificate}.key'`);
+    await database.run("ALTER SYSTEM SET ssl = on");
+    await database.run("SELECT pg_reload_conf()");
+    await until(async () => (await database.run("SHOW ssl"))[0]?.["ssl"] === "on", "the server to offer TLS");
+    await until(async () => (await encryption("sslmode=require").catch(() => false)) === true, "TLS");
+    expect(await encryption("sslmode=disable")).toBe(false);
+    expect(await encryption(`sslmode=verify-full&sslrootcert=${certificate}`)).toBe(true);
+    for (const query of ["sslmode=verify-full", `sslmode=verify-full&sslrootcert=${other}`]) {
+      const error = await refusalOf(settings(query));
+      expect(error).toMatchObject({ kind: "forbidden", code: "store-certificate" });
+      expect(error.hint).toContain("sslrootcert");
+    }
+    // Right authority, but another host: only `verify-full` looks at the name.
+    plain.hostname = "127.0.0.1";
+    expect(await refusalOf(settings(`sslmode=verify-full&sslrootcert=${certificate}`))).toMatchObject({
+      code: "store-certificate",
+    });
+    expect(await encryption(`sslmode=verify-ca&sslrootcert=${certificate}`)).toBe(true);
+  });
+
+  it.each([
+    ["sslmode=prefer", "store-url-invalid", "verify-full"],
+    ["sslmode=verify-ca", "store-url-invalid", "sslrootcert"],
+    ["sslrootcert=/etc/ca.pem", "store-url-invalid", "verify-full"],
+    ["sslmode=verify-full&sslrootcert=/none/ca.pem", "store-certificate-file", "Correct the path"],
+  ])("refuses %s", async (query, code, hint) => {
+    const error = await refusalOf({ url: `postgres://ada@127.0.0.1:9/holdfast?${query}` });
+    expect(error).toMatchObject({ kind: "usage", code, hint: expect.stringContaining(hint) as unknown });
+  });
+
   it("refuses a user without rights", async () => {
     await using database = await freshDatabase({ isEmpty: true });
     const role = `guest_${database.name}`;
@@ -141,6 +195,22 @@ describe("bad configuration of the postgres store", () => {
     expect(error.hint).toContain("Upgrade Holdfast");
   });
 });
+
+function hasOpenssl(): boolean {
+  return spawnSync("openssl", ["version"]).status === 0;
+}
+
+/** A certificate that signs itself, with its key beside it, both for the server to read. */
+function makeCertificate(folder: string, host: string): string {
+  const path = join(folder, `${host}.pem`);
+  const subject = ["-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host}`, "-days", "2"];
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", `${path}.key`];
+  execFileSync("openssl", ["req", "-x509", ...key, "-out", path, ...subject], { stdio: "pipe" });
+  const { uid, gid } = statSync(folder);
+  for (const file of [path, `${path}.key`]) chownSync(file, uid, gid);
+  chmodSync(`${path}.key`, 0o600);
+  return path;
+}
 
 /** As PgBouncer does: the message `K` (12 bytes, process id, secret key) has a process id that no server has. */
 function inventProcessId(chunk: Buffer): Buffer {

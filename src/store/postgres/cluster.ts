@@ -5,9 +5,15 @@ import type { PostgresNode } from "./node.ts";
 
 export function createCluster(node: PostgresNode): Cluster {
   const { query } = node;
+  let hear: ((event: unknown) => void) | undefined;
   const one = async <T>(sql: string): Promise<T> => (await query(sql, [], { isRepeatable: true }))[0] as T;
   return {
     metrics: node.metrics,
+    broadcast: (event) => node.broadcasts.send(event, hear),
+    onBroadcast: (listener) => {
+      hear = listener;
+      return node.broadcasts.listen(listener);
+    },
     describe: async () => {
       const rows = await query(NODES, [], { isRepeatable: true });
       const nodes = (rows as unknown as NodeRow[]).map(toNode);

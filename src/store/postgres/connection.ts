@@ -15,8 +15,11 @@ import {
   isConflict,
   isConnectionLost,
   noPasswordFile,
+  noRootCertificate,
   outcomeUnknown,
   storeError,
+  unknownTlsMode,
+  unreadableCertificate,
 } from "./postgres-errors.ts";
 
 export interface PostgresSettings {
@@ -159,9 +162,12 @@ export function shownUrl(url: string, setting: string): string {
 
 async function clientConfig(url: string, setting: string, passwordFile: string | undefined): Promise<ClientConfig> {
   shownUrl(url, setting);
-  const password = passwordFile === undefined ? undefined : await readPassword(passwordFile);
+  const complete = new URL(url);
+  await prepareTls(complete, setting);
+  // `pg` prefers the parts of the URL to other options.
+  if (passwordFile !== undefined) complete.password = encodeURIComponent(await readPassword(passwordFile));
   return {
-    connectionString: password === undefined ? url : withPassword(url, password),
+    connectionString: complete.href,
     application_name: "holdfast",
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
@@ -178,11 +184,23 @@ async function readPassword(path: string): Promise<string> {
   }
 }
 
-/** `pg` prefers the parts of the URL to other options. */
-function withPassword(url: string, password: string): string {
-  const complete = new URL(url);
-  complete.password = encodeURIComponent(password);
-  return complete.href;
+const TLS_MODES = ["disable", "require", "verify-ca", "verify-full"];
+
+/** The modes mean what they mean to `psql`. `pg` would read the files later, without saying which setting is wrong. */
+async function prepareTls({ searchParams }: URL, setting: string): Promise<void> {
+  const mode = searchParams.get("sslmode");
+  const root = searchParams.get("sslrootcert");
+  if (mode === null && root === null) return;
+  if (mode === null || !TLS_MODES.includes(mode)) throw unknownTlsMode(setting, mode, TLS_MODES);
+  if (mode === "verify-ca" && root === null) throw noRootCertificate(setting);
+  searchParams.set("uselibpqcompat", "true");
+  for (const name of ["sslrootcert", "sslcert", "sslkey"]) {
+    const file = searchParams.get(name);
+    if (file === null) continue;
+    await readFile(file).catch((error: unknown) => {
+      throw unreadableCertificate(setting, name, file, error);
+    });
+  }
 }
 
 const INT8 = 20;

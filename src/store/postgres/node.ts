@@ -12,17 +12,21 @@ import { lazy } from "../../base/async.ts";
 import type { Logger } from "../../base/log.ts";
 import { packageVersion } from "../../base/package.ts";
 import { currentProcess } from "../../base/processes.ts";
+import { type Broadcasts, LIVE_CHANNEL, createBroadcasts } from "./broadcasts.ts";
 import { type ChangeHub, createChangeHub } from "./changes.ts";
 import { type Connection, type PostgresSettings, openConnection, shownUrl } from "./connection.ts";
-import { migrate } from "./migrations.ts";
+import { STEPS, migrate } from "./migrations.ts";
 import { poolerOnDirectUrl, storeError } from "./postgres-errors.ts";
 import { type RenewLeases, createRenewals } from "./renewals.ts";
 
 export interface PostgresNode extends Pick<Connection, "location" | "query" | "metrics"> {
   readonly changes: ChangeHub;
+  readonly broadcasts: Broadcasts;
   readonly renew: RenewLeases;
   /** The id of this node, which is registered with the first call. */
   id(): Promise<number>;
+  /** See `Leases.onDoubt`. */
+  readonly onDoubt: (listener: () => void) => () => void;
   /** Marks the changes of this process. */
   readonly writer: number;
   close(): Promise<void>;
@@ -33,14 +37,17 @@ const NODE_LOCKS = 482_716_093;
 /** Twice within the time after which a node without its lock is dead. */
 const BEAT_MS = 250;
 const BEAT_ANSWER_MS = 1000;
+/** Less than the 700 ms of `node_is_dead`, because timers can be late. */
+const DOUBT_MS = 450;
 const TIDY_MS = 1000;
 /** Well within the time that a restarted server gives the nodes. */
 const RECONNECT_MS = [10, 50, 100, 200];
 
-export async function openNode(settings: PostgresSettings, logger: Logger): Promise<PostgresNode> {
+/** `steps`: the versions of the tables that this node knows. */
+export async function openNode(settings: PostgresSettings, logger: Logger, steps = STEPS): Promise<PostgresNode> {
   const connection = await openConnection(settings);
   const { query, location } = connection;
-  const xmin = await migrate(connection).catch(async (error: unknown) => {
+  const xmin = await migrate(connection, steps).catch(async (error: unknown) => {
     await connection.close();
     throw error;
   });
@@ -51,6 +58,18 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
   let othersSeen = true;
   let isClosed = false;
 
+  const doubters = new Set<() => void>();
+  /** When the last answered beat was sent, by the monotonic clock. */
+  let seenAt = performance.now();
+  let doubt: NodeJS.Timeout | undefined;
+  const tellDoubters = (): void => doubters.forEach((listener) => listener());
+  /** Without its lock, a node lives from beat to beat. */
+  const expectDoubt = (): void => {
+    clearTimeout(doubt);
+    if (direct !== undefined || isClosed) return;
+    doubt = setTimeout(tellDoubters, Math.max(0, seenAt + DOUBT_MS - performance.now())).unref();
+  };
+
   let isBeating = false;
   /** Beats fail several times a second during an outage, which is logged once. */
   let isOutReported = false;
@@ -58,6 +77,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
   const beat = async (id: number): Promise<void> => {
     if (isBeating) return;
     isBeating = true;
+    const sentAt = performance.now();
     try {
       const [row] = await query("SELECT holdfast.beat($1) AS others", [id], {
         isRepeatable: true,
@@ -66,6 +86,8 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
         answerMs: BEAT_ANSWER_MS,
       });
       othersSeen = row?.["others"] === true;
+      seenAt = sentAt;
+      expectDoubt();
       isOutReported = false;
     } catch (error) {
       if (!isClosed && !isOutReported) logger.warn("This node cannot report to the database; trying again", { error });
@@ -83,20 +105,25 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     try {
       await client.connect();
       await refusePooler(client, directLocation);
-      await client.query("LISTEN holdfast");
+      await client.query(`LISTEN holdfast; LISTEN ${LIVE_CHANNEL}`);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw storeError(error, directLocation);
     }
-    client.on("notification", () => changes.look());
+    client.on("notification", ({ channel, payload = "" }) => {
+      if (channel === LIVE_CHANNEL) broadcasts.receive(payload);
+      else changes.look();
+    });
     return client;
   };
   const keepConnected = (client: Client, id: number): void => {
     direct = client;
+    expectDoubt();
     client.once("end", () => void reconnect(id));
   };
   const reconnect = async (id: number): Promise<void> => {
     direct = undefined;
+    expectDoubt();
     for (let tries = 0; ; tries++) {
       if (isClosed) return;
       void beat(id);
@@ -117,13 +144,14 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     const client = await connectDirectly();
     const added = await client.query<{ id: number }>(
       "INSERT INTO holdfast.nodes (process, version) VALUES ($1, $2) RETURNING id",
-      [JSON.stringify(currentProcess()), packageVersion()],
+      [JSON.stringify({ ...currentProcess(), schema: steps.length }), packageVersion()],
     );
     const id = added.rows[0]?.id ?? 0;
     await client.query(`SELECT pg_advisory_lock(${NODE_LOCKS}, $1)`, [id]);
     keepConnected(client, id);
     timers = [setInterval(() => void beat(id), BEAT_MS).unref(), setInterval(() => void tidy(), TIDY_MS).unref()];
     await beat(id);
+    await query("SELECT holdfast.tidy_contents()", [], { isRepeatable: true });
     return (ownId = id);
   });
   const writer = randomInt(2 ** 47);
@@ -135,21 +163,28 @@ export async function openNode(settings: PostgresSettings, logger: Logger): Prom
     hasOthers: () => othersSeen,
     logger,
   });
+  const broadcasts = createBroadcasts({ query, writer, hasOthers: () => othersSeen });
 
   return {
     location,
     query,
     metrics: connection.metrics,
     changes,
+    broadcasts,
     renew: createRenewals(query),
     id: async () => await registration.get(),
+    onDoubt: (listener) => {
+      doubters.add(listener);
+      return () => doubters.delete(listener);
+    },
     writer,
     close: async () => {
       if (isClosed) return;
       await registration.made();
-      await changes.close();
+      await Promise.all([changes.close(), broadcasts.close()]);
       isClosed = true;
       for (const timer of timers) clearInterval(timer);
+      clearTimeout(doubt);
       if (ownId !== undefined) {
         await query("DELETE FROM holdfast.nodes WHERE id = $1", [ownId], { isRepeatable: true }).catch(() => undefined);
       }

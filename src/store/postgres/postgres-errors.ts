@@ -44,7 +44,7 @@ const LOST_CODES =
 /** A HoldfastError for what a person can change. Other errors are returned as they are. */
 export function storeError(error: unknown, location: string): unknown {
   if (error instanceof HoldfastError) return error;
-  const advice = isConnectionLost(error) ? UNREACHABLE : ADVICE[codeOf(error)];
+  const advice = isConnectionLost(error) ? UNREACHABLE : (ADVICE[codeOf(error)] ?? tlsAdvice(error));
   if (advice === undefined) return error;
   const { kind, code, hint } = advice;
   return new HoldfastError(kind, code, `The store ${location} failed: ${errorMessage(error)}`, {
@@ -62,10 +62,30 @@ const UNREACHABLE: Advice = {
   hint: "Check that PostgreSQL runs and that the host and port of store.url are right. Nothing was changed.",
 };
 
+function tlsAdvice(error: unknown): Advice | undefined {
+  if (/server does not support SSL/i.test(errorMessage(error))) return NO_TLS;
+  return CERTIFICATE_CODES.test(codeOf(error)) ? UNTRUSTED : undefined;
+}
+
+const CERTIFICATE_CODES =
+  /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:GET|VERIFY)_|ERR_TLS_CERT_)|^HOSTNAME_MISMATCH$/;
+
+const NO_TLS: Advice = {
+  kind: "unsupported",
+  code: "store-no-tls",
+  hint: "Set ssl = on for the server, or sslmode=disable in store.url if the network is trusted.",
+};
+
+const UNTRUSTED: Advice = {
+  kind: "forbidden",
+  code: "store-certificate",
+  hint: "Name the certificate of its authority with sslrootcert=… in store.url, and the host as in the certificate.",
+};
+
 const LOGIN_REFUSED: Advice = {
   kind: "forbidden",
   code: "store-login-refused",
-  hint: "Check the user and the password in store.url, store.passwordFile, and the server's pg_hba.conf.",
+  hint: "Check the user and the password in store.url, store.passwordFile, and the server's pg_hba.conf, which may demand TLS.",
 };
 
 const ADVICE: Readonly<Record<string, Advice>> = {
@@ -124,6 +144,26 @@ export function noPasswordFile(path: string, cause: unknown): HoldfastError {
   return new HoldfastError("usage", "store-password-file", message, { hint, data: { path }, cause });
 }
 
+export function unknownTlsMode(setting: string, mode: string | null, known: readonly string[]): HoldfastError {
+  const message = mode === null ? `${setting} has no sslmode` : `${setting} has the unknown sslmode ${mode}`;
+  return new HoldfastError("usage", "store-url-invalid", message, { hint: `Use one of: ${known.join(", ")}.` });
+}
+
+export function noRootCertificate(setting: string): HoldfastError {
+  return new HoldfastError("usage", "store-url-invalid", `${setting} has sslmode=verify-ca without sslrootcert`, {
+    hint: "Name the certificate of the authority with sslrootcert=…, or use sslmode=verify-full.",
+  });
+}
+
+export function unreadableCertificate(setting: string, name: string, path: string, cause: unknown): HoldfastError {
+  const message = `${name} of ${setting} cannot be read: ${errorMessage(cause)}`;
+  return new HoldfastError("usage", "store-certificate-file", message, {
+    hint: "Correct the path. The file must be readable for the user that runs Holdfast.",
+    data: { path },
+    cause,
+  });
+}
+
 export interface ServerState {
   /** As in `server_version_num`: 150004 is 15.4. */
   version: number;
@@ -170,5 +210,14 @@ export function newerSchema(location: string, version: number, supported: number
     "store-too-new",
     `The store ${location} has version ${version}; this Holdfast knows versions up to ${supported}`,
     { hint: "Upgrade Holdfast on this machine. Nothing was changed.", data: { location, version, supported } },
+  );
+}
+
+export function olderNodes(location: string, hosts: readonly string[]): HoldfastError {
+  return new HoldfastError(
+    "conflict",
+    "store-nodes-too-old",
+    `Nodes of a much older Holdfast still use the store ${location}: ${hosts.join(", ")}`,
+    { hint: "Stop them, or upgrade release by release. Nothing was changed.", data: { location, hosts: [...hosts] } },
   );
 }

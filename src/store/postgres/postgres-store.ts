@@ -10,6 +10,7 @@ import { copyEntry } from "../store-rules.ts";
 import type { Store } from "../store.ts";
 import { createCluster } from "./cluster.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
+import { createPostgresMedia } from "./media.ts";
 import type { PostgresNode } from "./node.ts";
 import { listHandoffs, postgresReads, unattendedKeys } from "./reads.ts";
 import { createPostgresTranscripts } from "./transcripts.ts";
@@ -20,6 +21,8 @@ export interface PostgresStoreOptions extends StoreOptions {
   node: PostgresNode;
   /** For copies of transcripts. */
   copiesFolder: string;
+  /** For copies of files. All agents share it. */
+  mediaFolder: string;
 }
 
 /** Short, because a node that was cut off holds its sessions for so long. It is renewed three times as often. */
@@ -38,6 +41,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     location: node.location,
     leaseTtlMs: LEASE_TTL_MS,
     leaseMarginMs: LEASE_MARGIN_MS,
+    onDoubt: node.onDoubt,
     refusesLeasesCheaply: true,
     unattendedKeys: async (limit) => await unattendedKeys(node, agentId, limit),
     read: async (task) => await task(reads),
@@ -49,6 +53,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     listHandoffs: async (limit) => await listHandoffs(node, agentId, { limit }),
     cluster: createCluster(node),
     transcripts: createPostgresTranscripts({ node, agentId, folder, clock, logger }),
+    media: createPostgresMedia(node, options.mediaFolder),
     onChange: feed.listen,
     close: async () => {
       feed.close();

@@ -6,7 +6,7 @@
  *   synced may have holes. A copy without its mark is made again.
  * - A copy is compared with the database before the transcript is rewritten, so a damaged copy never damages more.
  */
-import { type FileHandle, open, readFile, rm } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createKeyedMutex } from "../../base/async.ts";
 import { type Clock, fileStamp } from "../../base/clock.ts";
@@ -30,6 +30,14 @@ import { leaseLost } from "../store-errors.ts";
 import { type TranscriptCopy, createTranscriptFiles } from "../transcript-files.ts";
 import type { TranscriptFolder, TranscriptFolders, Transcripts } from "../transcripts.ts";
 import type { Row, Value } from "./connection.ts";
+import {
+  PART_BYTES,
+  type StoredContent,
+  contentParts,
+  downloadContent,
+  uploadContent,
+  writeContent,
+} from "./contents.ts";
 import { createPostgresDocuments } from "./documents.ts";
 import type { PostgresNode } from "./node.ts";
 import { REFUSED, codeOf } from "./postgres-errors.ts";
@@ -43,12 +51,8 @@ export interface PostgresTranscriptsOptions {
   logger: Logger;
 }
 
-/** The largest part of a content. */
-const PART_BYTES = 1024 * 1024;
 /** The clock of the database may differ from ours by so much. */
 const CLOCK_DIFFERENCE_MS = 15 * 60 * 1000;
-/** How much is read from the database at once. */
-const READ_BYTES = 4 * PART_BYTES;
 
 export function createPostgresTranscripts(options: PostgresTranscriptsOptions): Transcripts {
   const { node, agentId, folder: root, clock, logger } = options;
@@ -110,7 +114,7 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
       await copies.forget(path);
       throw copyDiffers(name);
     }
-    const content = await upload(node, file);
+    const content = await uploadContent(node, file);
     // Without its mark, the copy is made again if this process ends before it has replaced the file.
     await copies.forget(path);
     const sql = "SELECT holdfast.replace_content($1, $2, $3, $4, $5, $6, $7, $8, $9) AS done";
@@ -200,9 +204,7 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
   };
 }
 
-interface StoredTranscript {
-  content: number;
-  size: number;
+interface StoredTranscript extends StoredContent {
   /** The name of the transcript that a fork continues. */
   parent: string | undefined;
 }
@@ -242,27 +244,6 @@ function parentOf(start: Uint8Array): string | undefined {
   return typeof parent === "string" ? parent : undefined;
 }
 
-/** Sends a file as a content that has no name yet. */
-async function upload(node: PostgresNode, file: string): Promise<number> {
-  const repeatable = { isRepeatable: true };
-  const [row] = await node.query("INSERT INTO holdfast.contents DEFAULT VALUES RETURNING id", [], repeatable);
-  const content = Number(row?.["id"]);
-  await using handle = await open(file, "r");
-  for await (const { at, bytes } of pieces(handle)) {
-    await node.query("SELECT holdfast.add_part($1, $2, $3)", [content, at, bytes], repeatable);
-  }
-  return content;
-}
-
-async function* pieces(handle: FileHandle): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
-  for (let at = 0; ;) {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES, at);
-    if (bytesRead === 0) return;
-    yield { at, bytes: buffer.subarray(0, bytesRead) };
-    at += bytesRead;
-  }
-}
-
 function markFile(path: string): string {
   return join(dirname(path), `.${basename(path)}.copy`);
 }
@@ -277,35 +258,9 @@ async function putMark(path: string, mark: string): Promise<void> {
 function createCopies(node: PostgresNode) {
   const boot = currentProcess().startedAt.split(":")[0] ?? "";
   const markOf = ({ content }: StoredTranscript): string => `${content} ${boot}`;
-  /** The parts from the one that contains a byte. */
-  const parts = async function* ({ content, size }: StoredTranscript, from: number) {
-    const sql = `SELECT at, bytes FROM holdfast.parts WHERE content = $1 AND at < $3 AND at < $4
-      AND at >= COALESCE((SELECT max(at) FROM holdfast.parts WHERE content = $1 AND at <= $2), 0) ORDER BY at`;
-    for (let at = from; at < size;) {
-      const rows = await node.query(sql, [content, at, at + READ_BYTES, size], { isRepeatable: true });
-      if (rows.length === 0) return;
-      for (const row of rows) {
-        const bytes = row["bytes"] as Buffer;
-        const start = Number(row["at"]);
-        yield { at: start, bytes };
-        at = start + bytes.length;
-      }
-    }
-  };
-  const write = async (handle: FileHandle, stored: StoredTranscript, from: number): Promise<void> => {
-    for await (const { at, bytes } of parts(stored, from)) await handle.write(bytes, 0, bytes.length, at);
-  };
   const rebuild = async (path: string, stored: StoredTranscript): Promise<void> => {
     await ensurePrivateFolder(dirname(path));
-    const temporary = temporaryPath(path);
-    try {
-      await using handle = await open(temporary, "wx", PRIVATE_FILE);
-      await write(handle, stored, 0);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-    await replaceFile(temporary, path);
+    await downloadContent(node, stored, path);
     await putMark(path, markOf(stored));
   };
   const hasMark = async (path: string, stored: StoredTranscript): Promise<boolean> =>
@@ -323,7 +278,7 @@ function createCopies(node: PostgresNode) {
       // A longer copy has what another process of this machine has just written.
       if (size >= stored.size) return;
       await using handle = await open(path, "r+");
-      await write(handle, stored, size);
+      await writeContent(node, stored, handle, size);
     },
     forget: async (path: string): Promise<void> => await removeFileIfPresent(markFile(path)),
     isExact: async (path: string, stored: StoredTranscript): Promise<boolean> => {
@@ -332,7 +287,7 @@ function createCopies(node: PostgresNode) {
         throw error;
       });
       if (content?.length !== stored.size) return false;
-      for await (const { at, bytes } of parts(stored, 0)) {
+      for await (const { at, bytes } of contentParts(node, stored)) {
         if (!content.subarray(at, at + bytes.length).equals(bytes)) return false;
       }
       return true;

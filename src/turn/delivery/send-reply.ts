@@ -124,7 +124,15 @@ async function sendOrReplace(request: SendRequest, message: OutboundMessage | un
   const block = replacedBy(item);
   const shownId = block === undefined ? undefined : (await parts.agent.store.outbox.get(block))?.deliveredId;
   if (shownId !== undefined && (await replaceBlock(request, shownId, message))) return { messageId: shownId };
-  return message === undefined ? { messageId: "" } : await channel.send(message);
+  if (message === undefined) return { messageId: "" };
+  return await channel.send({ ...message, media: await localMedia(parts, message.media) });
+}
+
+/** The machine that ran the turn may be another one. */
+async function localMedia({ agent }: AgentParts, media: OutboundMedia[] | undefined) {
+  const local = async (one: OutboundMedia): Promise<OutboundMedia> =>
+    one.kind === "url" ? one : { ...one, path: await agent.store.media.locate(one.path) };
+  return media && (await Promise.all(media.map(local)));
 }
 
 /**

@@ -34,7 +34,7 @@ export async function draftsOf(
       return [];
     }
     const capabilities = pipeline.channels.find(target.channel, target.accountId)?.channel.capabilities ?? PLAIN_TEXT;
-    const request = { payloads, turnId, target, capabilities, workspace };
+    const request = { payloads, turnId, target, capabilities, workspace, media: store.media };
     if (streamed === undefined) return await draftReplies(request);
     const { draftStreamed } = await import("../reply/chat-blocks.ts");
     return await draftStreamed(request, streamed);

@@ -12,6 +12,7 @@ import { basename, join } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import type { ChannelCapabilities, OutboundMedia, OutboundMessage } from "../../channels/channel.ts";
 import { type MessageContext, normalizeChatType } from "../../keys/message-context.ts";
+import { LOCAL_MEDIA, type Media } from "../../store/media.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { isWebUrl, isWorkspacePath } from "./directives.ts";
 import { type ReplyPayload, payloadMedia } from "./payloads.ts";
@@ -31,6 +32,8 @@ export interface DraftRequest {
   capabilities: ChannelCapabilities;
   /** The folder that attached files must be in. */
   workspace: string;
+  /** Keeps attached files until they are sent. Default: they stay where they are. */
+  media?: Pick<Media, "keep"> | undefined;
 }
 
 export async function draftReplies(request: DraftRequest): Promise<OutboxDraft[]> {
@@ -43,8 +46,9 @@ export async function draftReplies(request: DraftRequest): Promise<OutboxDraft[]
   }));
 }
 
-async function draftPayload(payload: ReplyPayload, { capabilities, workspace }: DraftRequest) {
-  const { media, remarks } = await attach(payloadMedia(payload), capabilities, workspace);
+async function draftPayload(payload: ReplyPayload, request: DraftRequest) {
+  const { capabilities } = request;
+  const { media, remarks } = await attach(payloadMedia(payload), request);
   const texts = [payload.text ?? "", remarks.join("\n")];
   const pieces = texts.flatMap((text) => splitReplyText(text, capabilities.textLimit));
   const messages: OutboxPayload[] = pieces.map((text) => ({ text }));
@@ -58,13 +62,14 @@ async function draftPayload(payload: ReplyPayload, { capabilities, workspace }: 
   return [{ ...first, replyToId: payload.replyToId }, ...rest];
 }
 
-async function attach(refs: readonly string[], { media: takesFiles }: ChannelCapabilities, workspace: string) {
+async function attach(refs: readonly string[], { capabilities, workspace, media: kept = LOCAL_MEDIA }: DraftRequest) {
   const media: OutboundMedia[] = [];
   const remarks: string[] = [];
   for (const ref of refs) {
     try {
       const found = await resolveMedia(workspace, ref);
-      if (takesFiles) media.push(found);
+      if (capabilities.media)
+        media.push(found.kind === "url" ? found : { ...found, path: await kept.keep(found.path) });
       else if (found.kind === "url") remarks.push(found.url);
       else remarks.push(`${basename(found.path)} is in the agent's workspace; this channel cannot send files.`);
     } catch (error) {

@@ -20,7 +20,8 @@ import {
 } from "./turn-record.ts";
 import { type SessionEntry, claudeSessionOf } from "../../store/session-entry.ts";
 import type { TurnRequest } from "../pipeline.ts";
-import { contentText } from "../../transcript/messages.ts";
+import type { Store } from "../../store/store.ts";
+import { attachmentsOf, contentText } from "../../transcript/messages.ts";
 
 export interface EngineRunRequest {
   engine: Engine;
@@ -104,9 +105,10 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
   const engineSessionId = engine.name === "claude-code" ? claudeSessionOf(entry) : sdkSessionId;
   const { agentId, workspace } = agent;
   const model = modelOf(entry, config, agentId);
+  const asked = await withLocalFiles(question, agent.store);
   return await runEngine({
     engine,
-    turn: { agentId, sessionKey, sessionId, model, thinking, workspace, engineSessionId, ...question },
+    turn: { agentId, sessionKey, sessionId, model, thinking, workspace, engineSessionId, ...asked },
     record,
     watch,
     now: () => agent.clock.now(),
@@ -122,6 +124,24 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
     onTool,
     onText,
   });
+}
+
+/** Attached files may have been received by another machine, under another path. */
+async function withLocalFiles(question: SessionRun["question"], { media }: Store): Promise<SessionRun["question"]> {
+  const attached = attachmentsOf(question.context).map(({ path }) => path);
+  const located = await Promise.all(attached.map(async (path) => ({ path, local: await media.locate(path) })));
+  const moved = located.filter(({ path, local }) => path !== local);
+  if (moved.length === 0) return question;
+  // Also where the conversation mentions them.
+  const json = moved.reduce(
+    (text, { path, local }) => text.replaceAll(quoted(path), quoted(local)),
+    JSON.stringify(question),
+  );
+  return JSON.parse(json) as SessionRun["question"];
+}
+
+function quoted(path: string): string {
+  return JSON.stringify(path).slice(1, -1);
 }
 
 type RunState = Omit<EngineRunResult, "ending"> & Record<"streamed" | "said" | "fetched", number>;
