@@ -15,7 +15,7 @@ import {
   ensurePrivateFolder,
   readFileIfPresent,
   readFolderIfPresent,
-  temporaryNameOwner,
+  sweepFolder,
   writeFileDurable,
 } from "../../base/files.ts";
 import { isRecord, parseJson } from "../../base/json-record.ts";
@@ -159,9 +159,10 @@ async function writeRun(locksFolder: string, record: RunRecord): Promise<void> {
 
 /** The runs of living processes, oldest first. */
 export async function readRuns(locksFolder: string): Promise<RunRecord[]> {
-  const names = (await readFolderIfPresent(locksFolder)).map((entry) => entry.name);
-  await removeHalfWritten(locksFolder, names);
-  const records = await Promise.all(names.map(async (name) => await readRun(locksFolder, name)));
+  // A process may have died while it wrote a record.
+  await sweepFolder(locksFolder);
+  const files = await readFolderIfPresent(locksFolder);
+  const records = await Promise.all(files.map(async ({ name }) => await readRun(locksFolder, name)));
   const living: RunRecord[] = [];
   for (const record of records) {
     if (record === undefined) continue;
@@ -169,15 +170,6 @@ export async function readRuns(locksFolder: string): Promise<RunRecord[]> {
     else living.push(record);
   }
   return living.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
-}
-
-/** Temporary files of processes that died while writing a record. */
-async function removeHalfWritten(locksFolder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const pid = name.startsWith("run-") ? temporaryNameOwner(name) : undefined;
-    if (pid === undefined || processState({ ...currentProcess(), pid, startedAt: "unknown" }) !== "dead") continue;
-    await removeFile(join(locksFolder, name));
-  }
 }
 
 const RUN_RECORD_NAME = /^run-[0-9a-f-]{36}\.json$/;

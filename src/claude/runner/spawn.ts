@@ -17,7 +17,14 @@ import { currentProcess } from "../../base/processes.ts";
 import { redactText } from "../../base/redact.ts";
 import { RUN_KIND_VARIABLE } from "../attribution.ts";
 import type { ClaudeProcessOptions } from "./process/claude-process.ts";
-import { createRunRecord, mcpToolNames, removeRunFiles, writeMcpConfig, writeRunFile } from "./run-files.ts";
+import {
+  type RunRecordFile,
+  createRunRecord,
+  mcpToolNames,
+  removeRunFiles,
+  writeMcpConfig,
+  writeRunFile,
+} from "./run-files.ts";
 import { printableLine } from "../../base/text.ts";
 
 type SpawnRequest = SpawnOptions & { signal: AbortSignal };
@@ -200,10 +207,12 @@ async function startRun(
 ): Promise<ActiveRun> {
   const { agentId, sessionKey } = options;
   const runId = parts.ids.uuid();
+  let record: RunRecordFile | undefined;
   const cleanUp = async (): Promise<void> => {
     runs.delete(runId);
-    await control.leave(runId);
+    await record?.remove();
     await removeRunFiles(parts.locksFolder, runId);
+    await control.leave(runId);
   };
   try {
     const { processOptions, budgetUsd, spentUsd } = await prepare(parts, options, reservation, runId);
@@ -211,7 +220,7 @@ async function startRun(
       parts.log.warn("Other processes cannot reach this run", { error });
       return undefined;
     });
-    const record = await createRunRecord(parts.locksFolder, {
+    record = await createRunRecord(parts.locksFolder, {
       schema: 1,
       runId,
       sessionId: reservation.writes,
@@ -227,13 +236,7 @@ async function startRun(
       host: currentProcess(),
       socket,
     });
-    let process: ActiveRun["process"];
-    try {
-      process = parts.startProcess(processOptions);
-    } catch (error) {
-      await record.remove();
-      throw error;
-    }
+    const process = parts.startProcess(processOptions);
     void record.update({ pid: process.pid });
     const run = new ActiveRun({ parts, agentId, reservation, process, record, onFinish: cleanUp });
     runs.set(runId, run);
