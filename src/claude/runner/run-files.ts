@@ -127,12 +127,14 @@ export interface RunRecord extends Omit<LiveSession, "repoPath" | "hostPid" | "i
 
 export type RunRecordFile = Awaited<ReturnType<typeof createRunRecord>>;
 
-/** Updates the record of one run. A removed record never comes back. */
-export async function createRunRecord(locksFolder: string, first: RunRecord) {
-  let record = first;
+type NewRun = Omit<RunRecord, "schema" | "startedAt" | "host"> & Partial<RunRecord>;
+
+/** Updates the record of one run of this process. A removed record never comes back. */
+export async function createRunRecord(locksFolder: string, run: NewRun) {
+  let record: RunRecord = { schema: 1, startedAt: new Date().toISOString(), host: currentProcess(), ...run };
   let isRemoved = false;
   /** One write at a time, so an older state never replaces a newer one. */
-  let writing = writeRun(locksFolder, first);
+  let writing = writeRun(locksFolder, record);
   await writing;
   return {
     current: (): RunRecord => record,

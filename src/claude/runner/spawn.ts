@@ -13,7 +13,6 @@ import { sendFollowUp } from "./open-sessions.ts";
 import { withHandOff } from "./prompt-text.ts";
 import { type EventRelay, createEventRelay } from "./run-events.ts";
 import type { ClaudeCodeResult, SpawnOptions, RunnerParts } from "./runner-contract.ts";
-import { currentProcess } from "../../base/processes.ts";
 import { redactText } from "../../base/redact.ts";
 import { RUN_KIND_VARIABLE } from "../attribution.ts";
 import type { ClaudeProcessOptions } from "./process/claude-process.ts";
@@ -221,7 +220,6 @@ async function startRun(
       return undefined;
     });
     record = await createRunRecord(parts.locksFolder, {
-      schema: 1,
       runId,
       sessionId: reservation.writes,
       agentId,
@@ -230,10 +228,8 @@ async function startRun(
       task: printableLine(redactText(options.task), TASK_LENGTH),
       persistent: options.persistent === true,
       state: "starting",
-      startedAt: new Date().toISOString(),
       budgetUsd,
       spentUsd,
-      host: currentProcess(),
       socket,
     });
     const process = parts.startProcess(processOptions);
