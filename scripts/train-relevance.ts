@@ -216,6 +216,11 @@ function rounded(value: number): number {
 async function report(what: string, cases: readonly SelectionCase[], scorer: RelevanceScorer): Promise<void> {
   const { chance, alwaysFresh, keywords, offline, rightRelevance } = await evaluateCases(cases, { offline: scorer });
   console.log(`${what}: ${cases.length} cases; chance ${chance.toFixed(3)}, always fresh ${alwaysFresh.toFixed(3)}`);
+  for (const [kind, some = []] of Object.entries(Object.groupBy(cases, (one) => one.kind))) {
+    const guessed = some.reduce((sum, { sessions }) => sum + 1 / (sessions.length + 1), 0);
+    const fresh = some.filter(({ expected }) => expected.action === "fresh").length;
+    console.log(`  ${kind}: chance ${guessed.toFixed(1)}, always fresh ${fresh} of ${some.length}`);
+  }
   show("word overlap", keywords);
   show("offline", offline);
   showConfidence(offline);

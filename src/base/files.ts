@@ -95,12 +95,6 @@ export function isTemporaryName(name: string): boolean {
   return TEMPORARY_NAME.test(name);
 }
 
-/** The pid in a temporary name. Undefined for other names. */
-export function temporaryNameOwner(name: string): number | undefined {
-  const pid = TEMPORARY_NAME.exec(name)?.[1];
-  return pid === undefined ? undefined : Number(pid);
-}
-
 /** Makes created, renamed and removed names in a folder durable. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
@@ -209,8 +203,8 @@ export async function freeName(path: string, reason: string, at: number): Promis
 
 /** The pid of the dead process that wrote this temporary file. Undefined for other files. */
 export async function leftBy(path: string): Promise<number | undefined> {
-  const pid = temporaryNameOwner(basename(path));
-  if (pid === undefined) return undefined;
+  const pid = Number(TEMPORARY_NAME.exec(basename(path))?.[1]);
+  if (Number.isNaN(pid)) return undefined;
   if (processState({ pid, startedAt: "unknown", host: hostname() }) === "dead") return pid;
   const written = await stat(path).catch(() => undefined);
   return written !== undefined && hasStartedSince(pid, written.mtimeMs) ? pid : undefined;

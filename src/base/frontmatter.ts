@@ -2,7 +2,7 @@
  * The front matter of a Markdown file, between two lines `---`. It understands names, lists, quotes, folded lines,
  * comments, JSON and JSON5, but is not YAML. Any other value is text, also broken JSON.
  */
-import { type JsonRecord, isRecord } from "./json-record.ts";
+import { type JsonRecord, recordOf } from "./json-record.ts";
 
 /** Undefined if the file has no front matter. */
 export async function readFrontmatter(text: string): Promise<JsonRecord | undefined> {
@@ -84,10 +84,6 @@ function unquoted(value: string): string {
 
 /** The part of `metadata` for OpenClaw and its kin, also under OpenClaw's earlier names. */
 export function openClawPart(metadata: unknown): JsonRecord {
-  const { openclaw, moltbot, clawdbot } = asRecord(metadata);
-  return asRecord(openclaw ?? moltbot ?? clawdbot);
-}
-
-function asRecord(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {};
+  const { openclaw, moltbot, clawdbot } = recordOf(metadata);
+  return recordOf(openclaw ?? moltbot ?? clawdbot);
 }

@@ -1,6 +1,7 @@
-/** Process identity. Pids are reused, so a process is identified by pid, start time and host together. */
-import { readFileSync } from "node:fs";
+/** Programs and processes. Pids are reused, so a process is identified by pid, start time and host together. */
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { hostname, uptime } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { nodeChildProcess } from "./builtin.ts";
 import { systemErrorCode } from "./errors.ts";
 
@@ -101,5 +102,24 @@ function portableStartToken(pid: number): string | undefined {
     );
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * `program` is a path, or a name on the PATH. Relative folders there do not count: the folder that a command looks at
+ * could bring its own program.
+ */
+export function findProgram(program: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (program.includes("/")) return [resolve(program)].find(isProgram);
+  const folders = (env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, program)).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
   }
 }

@@ -5,11 +5,11 @@
  */
 import { tmpdir } from "node:os";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
-import { type JsonRecord, isRecord, parseJson } from "../base/json-record.ts";
 import { printableLine } from "../base/text.ts";
 import type { Environment } from "../config/layout.ts";
 import type { LanguageModel, TextAnswer, TextRequest } from "../models/language-model.ts";
 import { RUN_KIND_VARIABLE } from "./attribution.ts";
+import { parseOutboundMessage } from "./protocol/messages.ts";
 import { claudeEnvironment, findClaude } from "./runner/process/command-line.ts";
 import { type LeashedProgram, startOnLeash } from "./runner/process/leash.ts";
 
@@ -100,26 +100,14 @@ async function outputOf(program: LeashedProgram, { prompt, signal }: TextRequest
 }
 
 function readAnswer(output: string, { maxTokens }: TextRequest): TextAnswer {
-  const result = parseJson(output);
-  if (!isRecord(result) || typeof result["result"] !== "string") throw failed("no readable answer");
-  const { result: text, is_error: isError, total_cost_usd: costUsd } = result;
-  if (isError === true) throw failed(text);
-  const usage = isRecord(result["usage"]) ? result["usage"] : {};
-  const outputTokens = countOf(usage, "output_tokens");
-  const inputTokens = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
-    .map((name) => countOf(usage, name))
-    .reduce((sum, count) => sum + count, 0);
-  return {
-    text,
-    finish: maxTokens !== undefined && outputTokens >= maxTokens ? "length" : "stop",
-    usage: { inputTokens, outputTokens },
-    costUsd: typeof costUsd === "number" ? costUsd : undefined,
-  };
-}
-
-function countOf(usage: JsonRecord, name: string): number {
-  const count = usage[name];
-  return typeof count === "number" && Number.isFinite(count) ? count : 0;
+  const result = parseOutboundMessage(output);
+  if (result.type !== "result" || result.text === "") throw failed("no readable answer");
+  const { text, isError, usage, totalCostUsd: costUsd } = result;
+  if (isError) throw failed(text);
+  const { outputTokens } = usage;
+  const inputTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const finish = maxTokens !== undefined && outputTokens >= maxTokens ? "length" : "stop";
+  return { text, finish, usage: { inputTokens, outputTokens }, costUsd };
 }
 
 function failed(reason: string): HoldfastError {

@@ -88,16 +88,21 @@ export function agentsOf({ agentId, agentIds, originMarker }: DiscoveredSession)
   return [...new Set([agentId, ...(agentIds ?? []), originMarker])].filter((agent) => agent !== undefined);
 }
 
+type SessionCosts = Pick<DiscoveredSession, "totalCostUsd" | "estimatedCostUsd">;
+
 /**
  * The cost of a session: the larger of the recorded and the estimated cost. Either may be too low, because registries
  * know only their own runs and some models have no known price.
  */
-export function countedCost(costs: {
-  totalCostUsd?: number | undefined;
-  estimatedCostUsd?: number | undefined;
-}): number | undefined {
-  const known = [costs.totalCostUsd, costs.estimatedCostUsd].filter((cost) => cost !== undefined);
+export function countedCost({ totalCostUsd, estimatedCostUsd }: SessionCosts): number | undefined {
+  const known = [totalCostUsd, estimatedCostUsd].filter((cost) => cost !== undefined);
   return known.length === 0 ? undefined : Math.max(...known);
+}
+
+/** The cost as a share of the budget. Undefined unless both are known. */
+export function budgetUsed(costs: SessionCosts, budgetUsd: number | undefined): number | undefined {
+  const cost = countedCost(costs);
+  return cost === undefined || budgetUsd === undefined || budgetUsd <= 0 ? undefined : cost / budgetUsd;
 }
 
 export type SessionOrigin =

@@ -13,7 +13,7 @@ import { type JsonRecord, isRecord, parseJson } from "../base/json-record.ts";
 import { type Line, readLinesBackward } from "../base/jsonl.ts";
 import { readMarker } from "./attribution.ts";
 import { openNativeFile } from "./native/layout.ts";
-import { contentText, isRealPrompt, promptText } from "./native/line-format.ts";
+import { messageOf } from "./native/read-messages.ts";
 import { partOwner } from "./archive/catalogue.ts";
 import { isUnpackingError, readPartLines } from "./archive/archive-part.ts";
 import { printable } from "../base/text.ts";
@@ -86,6 +86,7 @@ function createPeek(maxChars: number) {
   /** Newest first. */
   const messages: Message[] = [];
   const tools = new Map<string, number>();
+  /** The newest first. */
   const files = new Set<string>();
   let branch: string | undefined;
   /** The id of the parent line; undefined before the last message was found, null at the root. */
@@ -97,26 +98,26 @@ function createPeek(maxChars: number) {
     messages.push({ who, text, limit });
     length += Math.min(text.length, limit);
   };
-  const takeMessage = (line: JsonRecord, content: unknown): void => {
-    if (line["type"] === "assistant") {
-      const answer = contentText(content).trim();
-      if (answer !== "") add("Claude", answer, 0.4);
-      noteTools(content, tools, files);
-    } else if (line["isCompactSummary"] === true) add("Summary of what came before", contentText(content).trim(), 0.4);
-    else if (line["type"] === "user" && line["isMeta"] !== true && line["toolUseResult"] === undefined) {
-      if (!isRealPrompt(content)) return;
-      add(PERSON, promptText(content), 0.25);
+  const takeMessage = (line: JsonRecord): void => {
+    const { role, text, calls } = messageOf(line) ?? { role: "tool", text: "", calls: [] };
+    if (role === "user") add(PERSON, text, 0.25);
+    if (role === "summary") add("Summary of what came before", text, 0.4);
+    if (role === "assistant" && text !== "") add("Claude", text, 0.4);
+    for (const { name, input } of calls) {
+      tools.set(name, (tools.get(name) ?? 0) + 1);
+      const path = input["file_path"] ?? input["notebook_path"];
+      if (typeof path === "string") files.add(path);
     }
   };
 
   return {
     /** Adds the line before the last one. Returns false when no more lines are needed. */
     take(line: JsonRecord): boolean {
-      const { uuid, type, message } = line;
+      const { uuid, type } = line;
       if (typeof uuid !== "string" || line["isSidechain"] === true) return true;
       if (wanted === undefined ? type !== "user" && type !== "assistant" : uuid !== wanted) return true;
       if (branch === undefined && typeof line["gitBranch"] === "string") branch = line["gitBranch"];
-      takeMessage(line, isRecord(message) ? message["content"] : undefined);
+      takeMessage(line);
       wanted = line["parentUuid"] ?? line["logicalParentUuid"] ?? null;
       return typeof wanted === "string" && length < maxChars;
     },
@@ -135,18 +136,6 @@ function createPeek(maxChars: number) {
       return lines.length === 0 ? undefined : lines.join("\n");
     },
   };
-}
-
-/** The newest file first. */
-function noteTools(content: unknown, tools: Map<string, number>, files: Set<string>): void {
-  if (!Array.isArray(content)) return;
-  for (const block of content.filter(isRecord)) {
-    const { type, name, input } = block;
-    if (type !== "tool_use" || typeof name !== "string") continue;
-    tools.set(name, (tools.get(name) ?? 0) + 1);
-    const path = isRecord(input) ? (input["file_path"] ?? input["notebook_path"]) : undefined;
-    if (typeof path === "string") files.add(path);
-  }
 }
 
 function quote(who: string, text: string, maxLength: number): string {

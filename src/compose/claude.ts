@@ -242,23 +242,15 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
   }
 
   async function openRunner(): Promise<ClaudeRunner> {
-    const [
-      { createClaudeRunner },
-      { startClaudeProcess },
-      registry,
-      stats,
-      { markTask },
-      { peekSessionHistory },
-      { TOOL_NAMES },
-    ] = await Promise.all([
-      import("../claude/runner/runner.ts"),
-      import("../claude/runner/process/start-claude-process.ts"),
-      import("../claude/registry/registry.ts"),
-      import("../claude/registry/run-stats.ts"),
-      import("../claude/attribution.ts"),
-      import("../claude/history-peek.ts"),
-      import("../mcp/bridge-parts.ts"),
-    ]);
+    const [{ createClaudeRunner }, { startClaudeProcess }, registry, stats, { markTask }, { TOOL_NAMES }] =
+      await Promise.all([
+        import("../claude/runner/runner.ts"),
+        import("../claude/runner/process/start-claude-process.ts"),
+        import("../claude/registry/registry.ts"),
+        import("../claude/registry/run-stats.ts"),
+        import("../claude/attribution.ts"),
+        import("../mcp/bridge-parts.ts"),
+      ]);
     return createClaudeRunner({
       locksFolder: layout.locksFolder,
       configOf: (id) => mergeClaudeConfig(config, id),
@@ -277,6 +269,7 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
       },
       markTask,
       peekHistory: async (sessionId) => {
+        const { peekSessionHistory } = await import("../claude/history-peek.ts");
         const session = await side.find(sessionId).catch(() => undefined);
         return session?.transcriptPath === undefined ? undefined : await peekSessionHistory(session.transcriptPath);
       },

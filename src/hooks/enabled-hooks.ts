@@ -21,7 +21,7 @@ import { enabledHooksFile, hookCopiesFolder, type Environment } from "../config/
 import type { Hook, HookState } from "./hook.ts";
 import { printableLine } from "../base/text.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { findProgram } from "../project/run-git.ts";
+import { findProgram } from "../base/processes.ts";
 import { type FoundHook, type HookPlaces, findHooks, type HookRequirements } from "./find-hooks.ts";
 
 export interface EnabledHook {
@@ -198,7 +198,7 @@ async function judge(found: FoundHook, enabled: ReadonlyMap<string, EnabledHook>
   const entry = Object.hasOwn(options.config.hooks.entries, hook.name)
     ? options.config.hooks.entries[hook.name]
     : undefined;
-  const missing = await missingRequirements(requires, options);
+  const missing = missingRequirements(requires, options);
   const isTurnedOn =
     hook.source === "workspace" ? entry?.enabled === true && enabled.has(hook.folder) : entry?.enabled !== false;
   const as = (state: HookState, why?: string): Hook => {
@@ -244,26 +244,25 @@ function goesBefore(later: Hook, earlier: Hook): boolean {
 /** OpenClaw's name for a setting that every agent of Holdfast has. */
 const ALWAYS_SET = new Set(["workspace.dir"]);
 
-async function missingRequirements(
+function missingRequirements(
   requires: HookRequirements,
   { config, env }: { config: HoldfastConfig; env: Environment },
-): Promise<string[]> {
+): string[] {
   const missing: string[] = [];
   if (requires.os.length > 0 && !requires.os.includes(process.platform)) {
     missing.push(`system ${requires.os.join(" or ")}, not ${process.platform}`);
   }
-  for (const program of requires.bins) {
-    if (!(await isOnPath(program, env))) missing.push(`program ${program}`);
-  }
-  const any = await Promise.all(requires.anyBins.map(async (program) => await isOnPath(program, env)));
-  if (any.length > 0 && !any.includes(true)) missing.push(`program ${requires.anyBins.join(" or ")}`);
+  const { bins, anyBins } = requires;
+  for (const program of bins) if (!isOnPath(program, env)) missing.push(`program ${program}`);
+  const hasAny = anyBins.some((program) => isOnPath(program, env));
+  if (anyBins.length > 0 && !hasAny) missing.push(`program ${anyBins.join(" or ")}`);
   for (const name of requires.env) if ((env[name] ?? "") === "") missing.push(`environment variable ${name}`);
   for (const key of requires.config) if (!isSet(config, key)) missing.push(`setting ${key}`);
   return missing;
 }
 
-async function isOnPath(program: string, env: Environment): Promise<boolean> {
-  return !/[/\\]/.test(program) && (await findProgram(program, env)) !== undefined;
+function isOnPath(program: string, env: Environment): boolean {
+  return !/[/\\]/.test(program) && findProgram(program, env) !== undefined;
 }
 
 function isSet(config: HoldfastConfig, key: string): boolean {

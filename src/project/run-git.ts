@@ -9,12 +9,10 @@
  *   in force, `safe.directory` included.
  */
 import { once } from "node:events";
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
 import type { ChildProcess } from "node:child_process";
 import { nodeChildProcess } from "../base/builtin.ts";
 import { errorMessage } from "../base/errors.ts";
+import { findProgram } from "../base/processes.ts";
 
 export interface CommandOptions {
   cwd: string;
@@ -41,7 +39,7 @@ export async function runCommand(
   args: readonly string[],
   options: CommandOptions,
 ): Promise<CommandResult> {
-  const path = await findProgram(program, options.env);
+  const path = findProgram(program, options.env);
   if (path === undefined) return failed("missing", `${program} is not on PATH`);
   let child: ChildProcess;
   try {
@@ -56,24 +54,6 @@ export async function runCommand(
     return failed("not-started", errorMessage(error));
   }
   return await collect(child, options);
-}
-
-export async function findProgram(program: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    const path = join(folder, program);
-    if (await isExecutable(path)) return path;
-  }
-  return undefined;
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** One listener serves all children: Node warns about many. */

@@ -50,23 +50,14 @@ async function findArchived(agent: AgentHandle, wanted: string): Promise<FoundSe
   if (named !== undefined) return { key: named.key, entry: named.entry, archive: named.id };
   if (!isIdPrefix(wanted)) return undefined;
 
-  const windows = records.flatMap((record) => record.windows.map((window) => ({ record, window })));
-  const found = windows.filter(({ window }) => window.sessionId.startsWith(wanted));
-  const exact = found.filter(({ window }) => window.sessionId === wanted);
-  const candidates = exact.length > 0 ? exact : found;
-  const ids = new Set(candidates.map(({ window }) => `${window.sessionId} (${window.key})`));
-  if (ids.size > 1) {
-    throw ambiguous(
-      wanted,
-      candidates.map(({ window }) => window),
-      [...ids],
-    );
-  }
-  const [newest] = candidates;
-  if (newest !== undefined) {
-    const { record, window } = newest;
-    const { id: archive, entry } = record;
-    return { key: record.key, entry, archive, window: window.sessionId === entry.sessionId ? undefined : window };
+  const window = pickWindow(
+    wanted,
+    records.flatMap(({ windows }) => windows.filter(({ sessionId }) => sessionId.startsWith(wanted))),
+  );
+  const record = window && records.find(({ windows }) => windows.includes(window));
+  if (record !== undefined) {
+    const { key: owner, id: archive, entry } = record;
+    return { key: owner, entry, archive, window: window?.sessionId === entry.sessionId ? undefined : window };
   }
   // A manifest's name ends in the beginning of the session id.
   const damaged = unreadable.find((name) => name.includes(`-${wanted.slice(0, 8)}`));
@@ -80,14 +71,7 @@ function isIdPrefix(text: string): boolean {
 
 async function byId(agent: AgentHandle, prefix: string): Promise<FoundSession | undefined> {
   if (!isIdPrefix(prefix)) return undefined;
-  const found = await agent.store.findWindows(prefix, CANDIDATES);
-  const exact = found.filter(({ sessionId }) => sessionId === prefix);
-  const candidates = exact.length > 0 ? exact : found;
-  // Other tools may have used one id for two sessions.
-  const named = new Set(candidates.map(({ key, sessionId }) => `${sessionId} (${key})`));
-  if (named.size > 1) throw ambiguous(prefix, candidates, [...named]);
-
-  const [window] = candidates;
+  const window = pickWindow(prefix, await agent.store.findWindows(prefix, CANDIDATES));
   if (window === undefined) return undefined;
   const entry = await agent.store.get(window.key);
   if (entry === undefined) return undefined;
@@ -100,10 +84,16 @@ async function namesInUse(agent: AgentHandle): Promise<string[]> {
   return sessions.flatMap(({ key, entry }) => (entry.label === undefined ? [key] : [key, entry.label]));
 }
 
-function ambiguous(prefix: string, windows: readonly Window[], names: readonly string[]): HoldfastError {
-  return new HoldfastError("usage", "ambiguous-prefix", `"${prefix}" matches several sessions: ${names.join(", ")}`, {
+/** The first of the windows with this id, else with this prefix. Other tools may have used one id for two sessions. */
+function pickWindow(prefix: string, found: readonly Window[]): Window | undefined {
+  const exact = found.filter(({ sessionId }) => sessionId === prefix);
+  const candidates = exact.length > 0 ? exact : found;
+  const names = new Set(candidates.map(({ key, sessionId }) => `${sessionId} (${key})`));
+  if (names.size <= 1) return candidates[0];
+  const message = `"${prefix}" matches several sessions: ${[...names].join(", ")}`;
+  throw new HoldfastError("usage", "ambiguous-prefix", message, {
     hint: "Use a longer prefix of the id, or the key.",
-    data: { prefix, candidates: windows.map(({ key, sessionId }) => ({ key, sessionId })) },
+    data: { prefix, candidates: candidates.map(({ key, sessionId }) => ({ key, sessionId })) },
   });
 }
 

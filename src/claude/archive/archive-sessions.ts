@@ -18,8 +18,8 @@ import { errorMessage, fileError, HoldfastError } from "../../base/errors.ts";
 import {
   ensurePrivateFolder,
   readFolderIfPresent,
+  sweepFolder,
   syncFolder,
-  temporaryNameOwner,
   writeFileDurable,
   PRIVATE_FILE,
   fileExists,
@@ -29,7 +29,6 @@ import {
 } from "../../base/files.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
-import { currentProcess, processState } from "../../base/processes.ts";
 import { redactValue } from "../../base/redact.ts";
 import { claudeLayout } from "../../config/layout.ts";
 import type { NativeIndex } from "../index/native-index.ts";
@@ -295,17 +294,12 @@ async function sweep(archiveFolder: string): Promise<void> {
     inUse.set(sessionId, known);
     return known;
   };
+  await sweepFolder(archiveFolder);
   for (const { name } of await readFolderIfPresent(archiveFolder)) {
     const owner = partOwner(name);
-    const pid = temporaryNameOwner(name);
     const isOrphan = owner !== undefined && !filesOf(owner.sessionId).has(name);
-    if (isOrphan || (pid !== undefined && !isAlive(pid)))
-      await unlink(join(archiveFolder, name)).catch(() => undefined);
+    if (isOrphan) await unlink(join(archiveFolder, name)).catch(() => undefined);
   }
-}
-
-function isAlive(pid: number): boolean {
-  return processState({ pid, startedAt: "unknown", host: currentProcess().host }) === "alive";
 }
 
 export interface RestoreOptions {

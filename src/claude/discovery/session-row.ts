@@ -1,7 +1,7 @@
 /** Builds the row of a session from all its sources. Texts are passed on unchanged: each view has to make them safe. */
 import type { ArchivedSession } from "../archive/catalogue.ts";
 import { isChatEntrypoint, sessionOrigin } from "../attribution.ts";
-import { type DiscoveredSession, countedCost, type ShownFacts } from "../discovered-session.ts";
+import { type DiscoveredSession, type ShownFacts, budgetUsed } from "../discovered-session.ts";
 import type { IndexedSession } from "../index/native-index.ts";
 import type { RunningSession } from "../native/layout.ts";
 import { noFacts, parseFacts } from "../native/session-scan.ts";
@@ -59,6 +59,7 @@ function rowMembers(known: SessionSources, options: RowOptions): Omit<Discovered
   const agentIds = agentsOfSources(known);
   const agentId = agentIds.find((id) => id === options.agentId) ?? agentIds[0];
   const labels = registered?.labels ?? [];
+  const costs = { totalCostUsd: registered?.totalCostUsd, estimatedCostUsd: native?.costUsd };
   return {
     sessionId,
     source: agentId === undefined ? "native-only" : "openclaw",
@@ -79,10 +80,9 @@ function rowMembers(known: SessionSources, options: RowOptions): Omit<Discovered
     lastTask: registered?.lastTask,
     label: labels[0],
     labels: labels.length > 1 ? labels : undefined,
-    totalCostUsd: registered?.totalCostUsd,
+    ...costs,
     totalTurns: registered?.totalTurns,
-    estimatedCostUsd: native?.costUsd,
-    budgetUsedPct: budgetUsed(native?.costUsd, registered?.totalCostUsd, options.maxBudgetUsd),
+    budgetUsedPct: budgetUsed(costs, options.maxBudgetUsd),
     forkedFrom: native?.forkedFrom,
     transcriptPath: native?.path,
   };
@@ -115,15 +115,6 @@ function conversationOf(known: SessionSources, { conversationOf: find }: RowOpti
 }
 
 const UNKNOWN_CONVERSATION = "unknown";
-
-function budgetUsed(
-  estimatedCostUsd: number | undefined,
-  totalCostUsd: number | undefined,
-  budget: number | undefined,
-) {
-  const cost = countedCost({ totalCostUsd, estimatedCostUsd });
-  return cost === undefined || budget === undefined || budget <= 0 ? undefined : cost / budget;
-}
 
 /** Returns session keys by Claude Code session id. */
 export type ReadConversations = () => Promise<ReadonlyMap<string, string>>;

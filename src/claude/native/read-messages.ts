@@ -66,7 +66,8 @@ export async function* readNativeMessages(path: string): AsyncGenerator<NativeMe
   }
 }
 
-function messageOf(record: JsonRecord): NativeMessage | undefined {
+/** Undefined for lines that are not messages, and for those of subagents and of Claude Code itself. */
+export function messageOf(record: JsonRecord): NativeMessage | undefined {
   const { type, message, isMeta, isSidechain } = record;
   if (!isRecord(message) || isMeta === true || isSidechain === true) return undefined;
   const { content } = message;
@@ -78,7 +79,8 @@ function messageOf(record: JsonRecord): NativeMessage | undefined {
   }
   if (type !== "user") return undefined;
   if (record["isCompactSummary"] === true) return { ...base, role: "summary", text: contentText(content).trim() };
-  if (isRealPrompt(content)) return { ...base, role: "user", text: promptText(content) };
+  const isPrompt = record["toolUseResult"] === undefined && isRealPrompt(content);
+  if (isPrompt) return { ...base, role: "user", text: promptText(content) };
   const result = resultText(content);
   return result === "" ? undefined : { ...base, role: "tool", text: result };
 }

@@ -6,7 +6,7 @@
  * - Each message has its own session id, because `/clear` changes it within a process.
  * - Only a `result` has real usage and cost; the figures of assistant messages are placeholders.
  */
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, listOf, recordOf } from "../../base/json-record.ts";
 
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "bypassPermissions" | "dontAsk" | "auto";
 
@@ -73,7 +73,7 @@ function readMessage(raw: JsonRecord) {
     case "system":
       return readSystem(raw);
     case "assistant": {
-      const message = record(raw["message"]);
+      const message = recordOf(raw["message"]);
       return {
         type: "assistant" as const,
         ...conversation(raw),
@@ -90,7 +90,7 @@ function readMessage(raw: JsonRecord) {
         type: "user" as const,
         ...conversation(raw),
         uuid: text(raw["uuid"]),
-        blocks: contentBlocks(record(raw["message"])["content"]),
+        blocks: contentBlocks(recordOf(raw["message"])["content"]),
         /** Our own message, echoed when its turn begins. */
         isReplay: flag(raw["isReplay"]),
         /** Written by Claude Code, such as the summary after a compaction. */
@@ -98,11 +98,11 @@ function readMessage(raw: JsonRecord) {
       };
     // Only with `--include-partial-messages`.
     case "stream_event":
-      return { type: "stream_event" as const, ...conversation(raw), event: streamEvent(record(raw["event"])) };
+      return { type: "stream_event" as const, ...conversation(raw), event: streamEvent(recordOf(raw["event"])) };
     case "result":
       return readResult(raw);
     case "control_response":
-      return readControlResponse(record(raw["response"]));
+      return readControlResponse(recordOf(raw["response"]));
     // A request from Claude Code. The turn hangs until it is answered.
     case "control_request":
       return readControlRequest(raw);
@@ -120,7 +120,7 @@ function readMessage(raw: JsonRecord) {
 function readControlRequest(raw: JsonRecord) {
   const requestId = text(raw["request_id"]);
   if (requestId === undefined) return undefined;
-  const request = record(raw["request"]);
+  const request = recordOf(raw["request"]);
   const permission = request["subtype"] === "can_use_tool" ? readPermission(request) : undefined;
   return { type: "control_request" as const, sessionId: undefined, requestId, permission };
 }
@@ -129,9 +129,9 @@ function readControlRequest(raw: JsonRecord) {
 function readPermission(request: JsonRecord): PermissionQuestion {
   return {
     tool: text(request["tool_name"]) ?? "",
-    input: record(request["input"]),
+    input: recordOf(request["input"]),
     description: text(request["description"]),
-    suggestions: list(request["permission_suggestions"]).filter(isRecord),
+    suggestions: listOf(request["permission_suggestions"]).filter(isRecord),
   };
 }
 
@@ -153,8 +153,8 @@ function readSystem(raw: JsonRecord) {
         cwd: text(raw["cwd"]),
         permissionMode: text(raw["permissionMode"]),
         version: text(raw["claude_code_version"]),
-        tools: list(raw["tools"]).filter((tool) => typeof tool === "string"),
-        mcpServers: list(raw["mcp_servers"])
+        tools: listOf(raw["tools"]).filter((tool) => typeof tool === "string"),
+        mcpServers: listOf(raw["mcp_servers"])
           .filter(isRecord)
           .map((server) => ({ name: text(server["name"]) ?? "", status: text(server["status"]) ?? "" })),
       };
@@ -180,7 +180,7 @@ function readSystem(raw: JsonRecord) {
         error: text(raw["error"]) ?? "",
       };
     case "compact_boundary": {
-      const compaction = record(raw["compact_metadata"]);
+      const compaction = recordOf(raw["compact_metadata"]);
       return {
         type: "compact_boundary" as const,
         sessionId,
@@ -206,7 +206,7 @@ function readTaskOrHook(raw: JsonRecord, subtype: string, sessionId: string | un
       taskType: text(raw["task_type"]),
       toolUseId: text(raw["tool_use_id"]),
       description: text(raw["description"]) ?? text(raw["summary"]) ?? "",
-      status: text(raw["status"]) ?? text(record(raw["patch"])["status"]),
+      status: text(raw["status"]) ?? text(recordOf(raw["patch"])["status"]),
     };
   }
   if (!subtype.startsWith("hook_")) return undefined;
@@ -223,9 +223,9 @@ function readTaskOrHook(raw: JsonRecord, subtype: string, sessionId: string | un
 
 function streamEvent(event: JsonRecord) {
   const name = text(event["type"]) ?? "";
-  const delta = record(event["delta"]);
+  const delta = recordOf(event["delta"]);
   if (name === "message_start") {
-    const message = record(event["message"]);
+    const message = recordOf(event["message"]);
     const usage = tokenUsage(message["usage"]);
     return { kind: "message-start" as const, messageId: text(message["id"]), model: text(message["model"]), usage };
   }
@@ -249,23 +249,23 @@ function readResult(raw: JsonRecord) {
     subtype: text(raw["subtype"]) ?? "",
     isError: flag(raw["is_error"]),
     text: text(raw["result"]) ?? "",
-    errors: list(raw["errors"]).filter((error) => typeof error === "string"),
+    errors: listOf(raw["errors"]).filter((error) => typeof error === "string"),
     numTurns: number(raw["num_turns"]) ?? 0,
     durationMs: number(raw["duration_ms"]) ?? 0,
     /** Cumulative over the process; newer versions include the earlier cost of a resumed session. */
     totalCostUsd: number(raw["total_cost_usd"]) ?? 0,
     /** Of this turn, without subagents. */
     usage: tokenUsage(raw["usage"]),
-    denials: list(raw["permission_denials"]).filter(isRecord).map(readDenial),
+    denials: listOf(raw["permission_denials"]).filter(isRecord).map(readDenial),
     apiStatus: number(raw["api_error_status"]),
     terminalReason: text(raw["terminal_reason"]),
     /** Set on a turn that Claude Code started itself, such as `task-notification` after a background command. */
-    origin: text(record(raw["origin"])["kind"]),
+    origin: text(recordOf(raw["origin"])["kind"]),
   };
 }
 
 function tokenUsage(value: unknown) {
-  const usage = record(value);
+  const usage = recordOf(value);
   return {
     inputTokens: number(usage["input_tokens"]) ?? 0,
     outputTokens: number(usage["output_tokens"]) ?? 0,
@@ -278,7 +278,7 @@ function readDenial(raw: JsonRecord) {
   return {
     toolName: text(raw["tool_name"]) ?? "",
     toolUseId: text(raw["tool_use_id"]) ?? "",
-    input: record(raw["tool_input"]),
+    input: recordOf(raw["tool_input"]),
   };
 }
 
@@ -288,13 +288,13 @@ function readControlResponse(response: JsonRecord) {
   const answer =
     response["subtype"] === "error"
       ? { ok: false as const, error: text(response["error"]) ?? "no reason given" }
-      : { ok: true as const, response: record(response["response"]) };
+      : { ok: true as const, response: recordOf(response["response"]) };
   return { type: "control_response" as const, sessionId: undefined, requestId, answer };
 }
 
 function contentBlocks(content: unknown): ContentBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return list(content).filter(isRecord).map(readBlock);
+  return listOf(content).filter(isRecord).map(readBlock);
 }
 
 function readBlock(raw: JsonRecord) {
@@ -305,7 +305,7 @@ function readBlock(raw: JsonRecord) {
       return { type: "thinking" as const, text: text(raw["thinking"]) ?? "" };
     case "tool_use": {
       const id = text(raw["id"]) ?? "";
-      return { type: "tool_use" as const, id, name: text(raw["name"]) ?? "", input: record(raw["input"]) };
+      return { type: "tool_use" as const, id, name: text(raw["name"]) ?? "", input: recordOf(raw["input"]) };
     }
     case "tool_result": {
       const toolUseId = text(raw["tool_use_id"]) ?? "";
@@ -337,12 +337,4 @@ function number(value: unknown): number | undefined {
 
 function flag(value: unknown): boolean {
   return value === true;
-}
-
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function record(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {};
 }

@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { ensurePrivateFolder, readFileIfPresent, setAside, writeFileDurable } from "../../base/files.ts";
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, listOf, recordOf } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { parseAgentSessionKey } from "../../keys/session-key.ts";
@@ -151,9 +151,7 @@ export function isChatLabel(label: string): boolean {
 }
 
 function taskTexts(record: JsonRecord): string[] {
-  const history = record["taskHistory"];
-  if (!Array.isArray(history)) return [];
-  return history.flatMap((item: unknown) => {
+  return listOf(record["taskHistory"]).flatMap((item) => {
     const task = isRecord(item) ? item["task"] : item;
     return typeof task === "string" ? [task] : [];
   });
@@ -176,10 +174,6 @@ export function amount(value: unknown): number | undefined {
 /** Rounds a sum to 1e-9: sums of decimal fractions are not exact. */
 export function roundSum(sum: number): number {
   return Math.round(sum * 1e9) / 1e9;
-}
-
-function recordOf(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {};
 }
 
 export interface KeptDecision {
@@ -224,7 +218,7 @@ export function keepDecision(
     selection: shortened(selection),
     suggested: suggested === undefined ? undefined : shortened(suggested),
   };
-  own["decisions"] = [...listOf(own), kept].slice(-MAX_DECISIONS);
+  own["decisions"] = [...listOf(own["decisions"]), kept].slice(-MAX_DECISIONS);
 }
 
 function shortened({ scores, ...selection }: Omit<SessionSelection, "suggested">): KeptSelection {
@@ -239,13 +233,9 @@ function shortened({ scores, ...selection }: Omit<SessionSelection, "suggested">
   return { ...selection, candidates, considered: scores.length };
 }
 
-function listOf(own: OwnPart): unknown[] {
-  return Array.isArray(own["decisions"]) ? (own["decisions"] as unknown[]) : [];
-}
-
 /** Oldest first. Skips entries that cannot be read. */
 export function keptDecisions(document: RegistryDocument): KeptDecision[] {
-  return listOf(ownPart(document)).filter(isKeptDecision);
+  return listOf(ownPart(document)["decisions"]).filter(isKeptDecision);
 }
 
 function isKeptDecision(value: unknown): value is KeptDecision {

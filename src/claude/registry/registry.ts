@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { readFolderIfPresent, realPath } from "../../base/files.ts";
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, listOf } from "../../base/json-record.ts";
 import { CLAUDE_REGISTRY_NAME, agentLayout, agentsFolder } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { checkAgentId } from "../attribution.ts";
@@ -72,13 +72,12 @@ export async function saveSession(place: RegistryPlace, options: SaveSessionOpti
       totalCostUsd: 0,
       totalTurns: 0,
     };
-    const earlier = Array.isArray(record["taskHistory"]) ? (record["taskHistory"] as unknown[]) : [];
     const added = task === undefined ? [] : [{ task: cut(task), at }];
     document.sessions[key] = {
       ...record,
       repoPath,
       lastResumedAt: at,
-      taskHistory: [...earlier, ...added].slice(-MAX_TASKS),
+      taskHistory: [...listOf(record["taskHistory"]), ...added].slice(-MAX_TASKS),
       ...(label === undefined ? {} : { label }),
       ...(conversation === undefined ? {} : { conversation }),
     };

@@ -11,7 +11,7 @@
  */
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, recordOf } from "../../base/json-record.ts";
 import { type RegistryPlace, registryPath } from "./registry.ts";
 import {
   type OwnPart,
@@ -93,13 +93,12 @@ function runOf(own: OwnPart, runId: string): CountedRun | undefined {
 }
 
 function toRun(run: JsonRecord) {
-  const left = isRecord(run["left"]) ? run["left"] : {};
   return {
     sessionId: typeof run["sessionId"] === "string" ? run["sessionId"] : "",
     costUsd: amount(run["costUsd"]) ?? 0,
     turns: amount(run["turns"]) ?? 0,
     /** The reported cost when the process left a session, by session id. */
-    left: Object.fromEntries(Object.entries(left).map(([id, cost]) => [id, amount(cost) ?? 0])),
+    left: Object.fromEntries(Object.entries(recordOf(run["left"])).map(([id, cost]) => [id, amount(cost) ?? 0])),
   };
 }
 

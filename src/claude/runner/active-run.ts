@@ -48,7 +48,7 @@ export interface ActiveRunSetup {
   reservation: Reservation;
   process: ClaudeProcess;
   record: RunRecordFile;
-  /** Called before the run record and the leases are released. */
+  /** Removes the record and files of the run. Called before the leases are released. */
   onFinish: () => Promise<void>;
 }
 
@@ -147,9 +147,8 @@ export class ActiveRun {
     await this.process.stop();
     await this.handled;
     this.endWatch();
-    const { parts, record, onFinish } = this.setup;
-    const steps = [onFinish, async () => await record.remove(), async () => await this.reservation.release()];
-    for (const step of steps) {
+    const { parts, onFinish } = this.setup;
+    for (const step of [onFinish, async () => await this.reservation.release()]) {
       await step().catch((error: unknown) => parts.log.error("A run could not release everything", { error }));
     }
   }

@@ -8,6 +8,7 @@
  */
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { TOO_LATE, createKeyedMutex, raceAbort, within } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { HoldfastError, fileError, hasCode } from "../../base/errors.ts";
 import { ensurePrivateFolder, fileExists } from "../../base/files.ts";
@@ -79,25 +80,45 @@ interface WaitLimits {
   deadline: number;
 }
 
+/** Callers of each lock, shared by all runners of this process. The first has the lock. */
+const lines = createKeyedMutex();
+
 /** Takes a file lock and holds it until `release`. First come, first served within this process. */
-async function holdLock(path: string, wait: LeaseWait): Promise<HeldLock> {
+async function holdLock(path: string, { signal, timeoutMs, onBusy }: LeaseWait): Promise<HeldLock> {
+  throwIfCancelled(signal);
+  const limits = { signal, deadline: performance.now() + timeoutMs };
   let waited = false;
   const busy = (pid: number): void => {
     waited = true;
-    wait.onBusy?.({ kind: "holdfast", pid });
+    onBusy?.({ kind: "holdfast", pid });
   };
-  const limits = { signal: wait.signal, deadline: performance.now() + wait.timeoutMs };
-  const leave = await enterLine(path, limits, () => busy(process.pid));
+  const turn = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  // A caller that gives up keeps its place, and passes it on at once.
+  void lines.run(path, async () => {
+    turn.resolve();
+    await over.promise;
+  });
   try {
+    if ((await within(0, turn.promise)) === TOO_LATE) {
+      busy(process.pid);
+      await waitInLine(turn.promise, limits);
+    }
     // Only now: the time this takes must not change the order of the line.
     await ensurePrivateFolder(dirname(path));
     const release = await takeFileLock(path, limits, busy);
     let released: Promise<void> | undefined;
-    return { waited, release: () => (released ??= release().finally(leave)) };
+    return { waited, release: () => (released ??= release().finally(over.resolve)) };
   } catch (error) {
-    leave();
+    over.resolve();
     throw error;
   }
+}
+
+async function waitInLine(turn: Promise<void>, { signal, deadline }: WaitLimits): Promise<void> {
+  const waiting = signal === undefined ? turn : raceAbort(turn, signal).catch(() => Promise.reject(cancelled()));
+  const end = await within(timerDelay(deadline - performance.now()), waiting);
+  if (end === TOO_LATE) throw waitedTooLong({ pid: process.pid });
 }
 
 /** Tries once, reports the holder, then waits for it. */
@@ -139,52 +160,6 @@ function lockHolder(error: unknown): { pid: number } | undefined {
   if (!hasCode(error, "lock-timeout")) return undefined;
   const pid = error.data["pid"];
   return { ...error.data, pid: typeof pid === "number" ? pid : 0 };
-}
-
-/** Waiting callers by lock path, shared by all runners of this process. The first of each line has the lock. */
-const lines = new Map<string, (() => void)[]>();
-
-/** Resolves with a function that leaves the line. Unlike a mutex, the wait ends on a signal or a deadline. */
-async function enterLine(path: string, limits: WaitLimits, onWait: () => void): Promise<() => void> {
-  throwIfCancelled(limits.signal);
-  const turn = Promise.withResolvers<void>();
-  const place = (): void => turn.resolve();
-  const line = lines.get(path) ?? [];
-  lines.set(path, line);
-  line.push(place);
-  if (line.length > 1) {
-    onWait();
-    try {
-      await withinLimits(turn.promise, limits);
-    } catch (error) {
-      leaveLine(path, place);
-      throw error;
-    }
-  }
-  return () => leaveLine(path, place);
-}
-
-function leaveLine(path: string, place: () => void): void {
-  const line = lines.get(path) ?? [];
-  const index = line.indexOf(place);
-  if (index === -1) return;
-  line.splice(index, 1);
-  if (line.length === 0) lines.delete(path);
-  else if (index === 0) line[0]?.();
-}
-
-async function withinLimits(turn: Promise<void>, { signal, deadline }: WaitLimits): Promise<void> {
-  const over = Promise.withResolvers<never>();
-  const onAbort = (): void => over.reject(cancelled());
-  const onLate = (): void => over.reject(waitedTooLong({ pid: process.pid }));
-  const timer = setTimeout(onLate, timerDelay(deadline - performance.now()));
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
-    await Promise.race([turn, over.promise]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  }
 }
 
 /** A timer set for longer than this would fire at once. */

@@ -4,9 +4,8 @@
  */
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
-import type { SessionSelection } from "../selection/selection.ts";
+import { type SessionSelection, decision } from "../selection/selection.ts";
 import type { ActiveRun, RunnerContext } from "./active-run.ts";
-import { decision } from "./reservation.ts";
 import { type ControlQuestion, askHost } from "./control.ts";
 import { findWriters, laneOf, sessionInUse, sessionOfChat, toHolder } from "./leases.ts";
 import { createEventRelay } from "./run-events.ts";

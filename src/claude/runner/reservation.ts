@@ -4,7 +4,7 @@
  * that just ended may now be the best one to resume.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import type { SessionSelection } from "../selection/selection.ts";
+import { type SessionSelection, decision } from "../selection/selection.ts";
 import {
   type HeldLock,
   type LeaseWait,
@@ -300,7 +300,7 @@ export async function selectWaiting(parts: RunnerParts, options: SpawnOptions): 
   const [first] = state.waiting;
   if (first === undefined) return undefined;
   // A label names exactly one session.
-  if (lane.label !== undefined) return { ...decision("continue", first, "It is open."), label: lane.label };
+  if (lane.label !== undefined) return decision("continue", first, "It is open.", lane.label);
   const selection = await selectInLane(parts, options, lane, state);
   const isOpen = selection.sessionId !== undefined && state.waiting.includes(selection.sessionId);
   return selection.action === "continue" && isOpen ? selection : undefined;
@@ -375,12 +375,4 @@ export async function readLane(
     if (other?.worktree !== lane.worktree) excluded.add(running.sessionId);
   }
   return { excluded: [...excluded], waiting };
-}
-
-export function decision(
-  action: SessionSelection["action"],
-  sessionId: string | undefined,
-  reason: string,
-): SessionSelection {
-  return { action, sessionId, reason, scores: [], relevanceBy: "none" };
 }

@@ -15,7 +15,7 @@ import {
   ensurePrivateFolder,
   readFileIfPresent,
   readFolderIfPresent,
-  temporaryNameOwner,
+  sweepFolder,
   writeFileDurable,
 } from "../../base/files.ts";
 import { isRecord, parseJson } from "../../base/json-record.ts";
@@ -127,12 +127,14 @@ export interface RunRecord extends Omit<LiveSession, "repoPath" | "hostPid" | "i
 
 export type RunRecordFile = Awaited<ReturnType<typeof createRunRecord>>;
 
-/** Updates the record of one run. A removed record never comes back. */
-export async function createRunRecord(locksFolder: string, first: RunRecord) {
-  let record = first;
+type NewRun = Omit<RunRecord, "schema" | "startedAt" | "host"> & Partial<RunRecord>;
+
+/** Updates the record of one run of this process. A removed record never comes back. */
+export async function createRunRecord(locksFolder: string, run: NewRun) {
+  let record: RunRecord = { schema: 1, startedAt: new Date().toISOString(), host: currentProcess(), ...run };
   let isRemoved = false;
   /** One write at a time, so an older state never replaces a newer one. */
-  let writing = writeRun(locksFolder, first);
+  let writing = writeRun(locksFolder, record);
   await writing;
   return {
     current: (): RunRecord => record,
@@ -159,9 +161,10 @@ async function writeRun(locksFolder: string, record: RunRecord): Promise<void> {
 
 /** The runs of living processes, oldest first. */
 export async function readRuns(locksFolder: string): Promise<RunRecord[]> {
-  const names = (await readFolderIfPresent(locksFolder)).map((entry) => entry.name);
-  await removeHalfWritten(locksFolder, names);
-  const records = await Promise.all(names.map(async (name) => await readRun(locksFolder, name)));
+  // A process may have died while it wrote a record.
+  await sweepFolder(locksFolder);
+  const files = await readFolderIfPresent(locksFolder);
+  const records = await Promise.all(files.map(async ({ name }) => await readRun(locksFolder, name)));
   const living: RunRecord[] = [];
   for (const record of records) {
     if (record === undefined) continue;
@@ -169,15 +172,6 @@ export async function readRuns(locksFolder: string): Promise<RunRecord[]> {
     else living.push(record);
   }
   return living.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
-}
-
-/** Temporary files of processes that died while writing a record. */
-async function removeHalfWritten(locksFolder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const pid = name.startsWith("run-") ? temporaryNameOwner(name) : undefined;
-    if (pid === undefined || processState({ ...currentProcess(), pid, startedAt: "unknown" }) !== "dead") continue;
-    await removeFile(join(locksFolder, name));
-  }
 }
 
 const RUN_RECORD_NAME = /^run-[0-9a-f-]{36}\.json$/;

@@ -5,7 +5,6 @@
  * A task goes through spawn.ts (the steps, the process and its cost) → reservation.ts (which session, locks) →
  * active-run.ts (one running process) → process/ (stream-json).
  */
-import { currentProcess } from "../../base/processes.ts";
 import type { ActiveRun, RunnerContext } from "./active-run.ts";
 import { createControlHost } from "./control.ts";
 import {
@@ -103,7 +102,6 @@ async function withSession<T>(
   const reservation = await reserve({ options: request, parts, relay, signal });
   try {
     const record = await createRunRecord(parts.locksFolder, {
-      schema: 1,
       runId: parts.ids.uuid(),
       sessionId: reservation.writes,
       agentId: options.agentId,
@@ -111,8 +109,6 @@ async function withSession<T>(
       task: request.task,
       persistent: false,
       state: "busy",
-      startedAt: new Date().toISOString(),
-      host: currentProcess(),
     });
     try {
       return await action();

@@ -13,11 +13,17 @@ import { sendFollowUp } from "./open-sessions.ts";
 import { withHandOff } from "./prompt-text.ts";
 import { type EventRelay, createEventRelay } from "./run-events.ts";
 import type { ClaudeCodeResult, SpawnOptions, RunnerParts } from "./runner-contract.ts";
-import { currentProcess } from "../../base/processes.ts";
 import { redactText } from "../../base/redact.ts";
 import { RUN_KIND_VARIABLE } from "../attribution.ts";
 import type { ClaudeProcessOptions } from "./process/claude-process.ts";
-import { createRunRecord, mcpToolNames, removeRunFiles, writeMcpConfig, writeRunFile } from "./run-files.ts";
+import {
+  type RunRecordFile,
+  createRunRecord,
+  mcpToolNames,
+  removeRunFiles,
+  writeMcpConfig,
+  writeRunFile,
+} from "./run-files.ts";
 import { printableLine } from "../../base/text.ts";
 
 type SpawnRequest = SpawnOptions & { signal: AbortSignal };
@@ -200,10 +206,12 @@ async function startRun(
 ): Promise<ActiveRun> {
   const { agentId, sessionKey } = options;
   const runId = parts.ids.uuid();
+  let record: RunRecordFile | undefined;
   const cleanUp = async (): Promise<void> => {
     runs.delete(runId);
-    await control.leave(runId);
+    await record?.remove();
     await removeRunFiles(parts.locksFolder, runId);
+    await control.leave(runId);
   };
   try {
     const { processOptions, budgetUsd, spentUsd } = await prepare(parts, options, reservation, runId);
@@ -211,8 +219,7 @@ async function startRun(
       parts.log.warn("Other processes cannot reach this run", { error });
       return undefined;
     });
-    const record = await createRunRecord(parts.locksFolder, {
-      schema: 1,
+    record = await createRunRecord(parts.locksFolder, {
       runId,
       sessionId: reservation.writes,
       agentId,
@@ -221,19 +228,11 @@ async function startRun(
       task: printableLine(redactText(options.task), TASK_LENGTH),
       persistent: options.persistent === true,
       state: "starting",
-      startedAt: new Date().toISOString(),
       budgetUsd,
       spentUsd,
-      host: currentProcess(),
       socket,
     });
-    let process: ActiveRun["process"];
-    try {
-      process = parts.startProcess(processOptions);
-    } catch (error) {
-      await record.remove();
-      throw error;
-    }
+    const process = parts.startProcess(processOptions);
     void record.update({ pid: process.pid });
     const run = new ActiveRun({ parts, agentId, reservation, process, record, onFinish: cleanUp });
     runs.set(runId, run);

@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, listOf } from "../../base/json-record.ts";
 import type { DiscoveredSession, TouchedFile } from "../discovered-session.ts";
 import type { SelectionAction } from "./selection.ts";
 
@@ -322,10 +322,6 @@ function texts(record: JsonRecord, ...names: string[]): string[] {
     if (!isRecord(entry)) return [];
     return text(entry, "text", "message", "subject", "content", "prompt", "title") ?? [];
   });
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function caseError(place: string, message: string, hint: string): HoldfastError {

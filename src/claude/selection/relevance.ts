@@ -11,6 +11,7 @@ import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { type Ids, randomIds } from "../../base/ids.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { type LanguageModel, type OpenModelOptions, openLanguageModel } from "../../models/language-model.ts";
+import { modelError } from "../../models/model-errors.ts";
 import { plainText, quotedJson, answerObjects } from "../../models/prompt-data.ts";
 import { claudeAsModel } from "../ask-claude.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
@@ -140,9 +141,12 @@ async function askModel(
   });
   // A model may need some time to stop, and the caller does not wait for that.
   const answer = await within(limitMs + STOP_MS, request);
-  if (answer === TOO_LATE) throw tooLate(model);
+  if (answer === TOO_LATE) throw modelError(undefined, { ...model, signal: limit });
   const ratings = readRatings(answer.text, indexById);
-  if (ratings.size === 0) throw noRatings(model);
+  if (ratings.size === 0) {
+    const message = `${model.provider}/${model.model} rated no session`;
+    throw new HoldfastError("unavailable", "model-answer-unreadable", message);
+  }
   return { by: model.provider === "claude-code" ? "claude-code" : "model", costUsd: answer.costUsd, ratings };
 }
 
@@ -259,18 +263,4 @@ function withRatings(
 
 function annotated(item: TaskRelevance, note: string): TaskRelevance {
   return { ...item, reasoning: item.reasoning === "" ? note : `${item.reasoning}; ${note}` };
-}
-
-function tooLate({ provider, model }: LanguageModel): HoldfastError {
-  return new HoldfastError("unavailable", "model-timeout", `${provider}/${model} did not answer in time`, {
-    hint: "Raise claudeCode.sessionSelection.relevanceTimeoutMs.",
-    data: { provider, model },
-  });
-}
-
-function noRatings({ provider, model }: LanguageModel): HoldfastError {
-  return new HoldfastError("unavailable", "model-answer-unreadable", `${provider}/${model} rated no session`, {
-    hint: "Choose another model in claudeCode.sessionSelection.relevanceModel.",
-    data: { provider, model },
-  });
 }

@@ -8,7 +8,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
-import { type DiscoveredSession, agentsOf, countedCost, visibleTo } from "../discovered-session.ts";
+import { type DiscoveredSession, agentsOf, budgetUsed, visibleTo } from "../discovered-session.ts";
 import { checkTaskLabel, labelOfChat } from "../registry/registry.ts";
 import { gatherEvidence } from "./evidence.ts";
 import { scoreOffline } from "./offline/score-offline.ts";
@@ -17,10 +17,12 @@ import { likelihoods, scoreSession } from "./score.ts";
 import {
   type Evidence,
   type SelectOptions,
+  type SelectionAction,
   type SelectionProject,
   type SessionScore,
   type SessionSelection,
   type TaskRelevance,
+  decision,
   shownPoints,
 } from "./selection.ts";
 import { isInside } from "../../base/files.ts";
@@ -60,7 +62,7 @@ export async function selectSession(
   const open = sessions.find(({ sessionId }) => waiting.includes(sessionId));
   if (candidates.length === 0) {
     const reason = `Start fresh: ${noCandidate(agentId, scope, eligible.length > 0)}.`;
-    return orWaitForOpen({ action: "fresh", reason, scores: [], relevanceBy: "none" }, open, onRunning);
+    return orWaitForOpen(decision("fresh", undefined, reason), open, onRunning);
   }
   const { choices, ...ranked } = await rankCandidates(task, repoPath, candidates, project, options);
   const decided = decide(ranked.scores, candidates, waiting);
@@ -103,10 +105,9 @@ function worktreeOf(folder: string, worktrees: readonly Worktree[]): string | un
 function waitFor(session: DiscoveredSession, onRunning: SelectOptions["onRunning"]): SessionSelection {
   const by = session.running === undefined ? "" : ` in process ${session.running.pid}`;
   const who = `${nameOf(session)} is running${by}`;
-  const { sessionId } = session;
   return onRunning === "fork" && session.conversation === undefined
-    ? { action: "fork", sessionId, reason: `Fork: ${who}.`, scores: [], relevanceBy: "none" }
-    : { action: "queue", sessionId, reason: `Wait: ${who}.`, scores: [], relevanceBy: "none" };
+    ? decision("fork", session.sessionId, `Fork: ${who}.`)
+    : decision("queue", session.sessionId, `Wait: ${who}.`);
 }
 
 type CandidateScope = NonNullable<SessionSelectionConfig["candidates"]>;
@@ -218,9 +219,7 @@ function rounded(share: number): number {
 }
 
 function withBudget(session: DiscoveredSession, maxBudgetUsd: number | undefined): DiscoveredSession {
-  const cost = countedCost(session);
-  if (maxBudgetUsd === undefined || maxBudgetUsd <= 0 || cost === undefined) return session;
-  return { ...session, budgetUsedPct: cost / maxBudgetUsd };
+  return { ...session, budgetUsedPct: budgetUsed(session, maxBudgetUsd) ?? session.budgetUsedPct };
 }
 
 interface ScoredSession {
@@ -286,24 +285,22 @@ async function selectByLabel(
 ): Promise<SessionSelection> {
   const label = checkTaskLabel(given);
   const shown = printableLine(label, 60);
-  const none = { label, scores: [], relevanceBy: "none" as const };
+  const decide = (action: SelectionAction, reason: string, found?: string): SessionSelection =>
+    decision(action, found, reason, label);
   const sessionId =
     findByLabel === undefined ? findLabelled(sessions, label, agentId)?.sessionId : await findByLabel(label);
-  if (sessionId === undefined) {
-    return { ...none, action: "fresh", reason: `Start fresh: no session has the label "${shown}" yet.` };
-  }
+  if (sessionId === undefined) return decide("fresh", `Start fresh: no session has the label "${shown}" yet.`);
   const session = sessions.find((known) => known.sessionId === sessionId);
   const isOfOtherChat = session?.conversation !== undefined && session.conversation !== sessionKey;
   if (isOfOtherChat) throw labelOfChat(label);
   if (waiting?.includes(sessionId) === true) {
-    const reason = `The session "${shown}" is open and waits for a message.`;
-    return { ...none, action: "continue", sessionId, reason };
+    return decide("continue", `The session "${shown}" is open and waits for a message.`, sessionId);
   }
   if (session !== undefined && !isResumable(session)) {
-    return { ...none, action: "fresh", reason: `Start fresh: the transcript of the session "${shown}" is gone.` };
+    return decide("fresh", `Start fresh: the transcript of the session "${shown}" is gone.`);
   }
   if (session?.isRunning === true) return { ...waitFor(session, onRunning), label };
-  return { ...none, action: "resume", sessionId, reason: `Resume the session with the label "${shown}".` };
+  return decide("resume", `Resume the session with the label "${shown}".`, sessionId);
 }
 
 /** The agent's session with this label, according to discovery. */

@@ -92,6 +92,16 @@ export interface SessionSelection {
   suggested?: SessionSelection | undefined;
 }
 
+/** A selection without a comparison. */
+export function decision(
+  action: SelectionAction,
+  sessionId: string | undefined,
+  reason: string,
+  label?: string,
+): SessionSelection {
+  return { action, sessionId, label, reason, scores: [], relevanceBy: "none" };
+}
+
 export interface RunnerUp {
   action: "resume" | "fresh";
   sessionId?: string | undefined;

@@ -2,9 +2,9 @@
  * How `claude` is called: program, arguments, environment. Values share an argument with their option
  * (`--model=…`), so no text can be read as an option of its own.
  */
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { HoldfastError } from "../../../base/errors.ts";
+import { findProgram } from "../../../base/processes.ts";
 import type { Environment } from "../../../config/layout.ts";
 import { CHAT_ENTRYPOINT, HOLDFAST_ENTRYPOINT, RUN_KIND_VARIABLE } from "../../attribution.ts";
 import { isNativeSessionId } from "../run-files.ts";
@@ -12,24 +12,12 @@ import type { ClaudeProcessOptions, SessionStart } from "./claude-process.ts";
 
 /** `command` is a name on the PATH, or a path. */
 export function findClaude(command: string, env: Environment): string {
-  const candidates = command.includes("/")
-    ? [resolve(command)]
-    : (env["PATH"] ?? "").split(delimiter).map((folder) => resolve(join(folder === "" ? "." : folder, command)));
-  const found = command === "" ? undefined : candidates.find(isProgram);
+  const found = findProgram(command, env);
   if (found !== undefined) return found;
   throw new HoldfastError("unavailable", "claude-not-found", `Claude Code was not found: no program "${command}".`, {
     hint: "Install it (npm install -g @anthropic-ai/claude-code), or set claudeCode.command to its path.",
     data: { command },
   });
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 export function claudeArguments(options: ClaudeProcessOptions): string[] {
