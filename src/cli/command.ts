@@ -102,6 +102,12 @@ export function changes<Specs extends OptionSpecs>(
   };
 }
 
+/** Two words before one: `sessions show` before `sessions`. */
+export function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
+  const named = (count: number) => commands.find(({ name }) => name === words.slice(0, count).join(" "));
+  return named(2) ?? named(1);
+}
+
 export function optionName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
