@@ -1,11 +1,7 @@
 /** The commands for Claude Code's sessions, hand-offs and hooks. Each loads its code when it runs. */
-import { type Command, AGENT, JSON_OUTPUT, amount, changes, choice, count, flag, reads, text } from "./command.ts";
+import { type Command, AGENT, amount, changes, choice, count, flag, reads, text } from "./command.ts";
 
-const COMMON = { ...JSON_OUTPUT, ...AGENT };
-
-const REPO = {
-  repo: text("path", "the repo (default: the one of the current folder)"),
-};
+const REPO = { repo: text("path", "the repo (default: the one of the current folder)") };
 
 /** What decides between resuming a session and starting a new one. */
 const SELECTION = {
@@ -19,7 +15,6 @@ const SELECTION = {
 };
 
 const LIST = {
-  ...JSON_OUTPUT,
   ...REPO,
   all: flag("sessions of every repo"),
   running: flag("only running sessions"),
@@ -29,7 +24,7 @@ const LIST = {
 };
 
 const RUN = {
-  ...COMMON,
+  ...AGENT,
   ...SELECTION,
   model: text("name", "the model (default: as configured)"),
   permissionMode: choice(
@@ -50,32 +45,28 @@ const RUN = {
 };
 
 export const CC_COMMANDS: readonly Command[] = [
-  reads("cc", {
-    summary: "pick a Claude Code session and resume it; without a terminal, list them",
+  reads("cc", "pick a Claude Code session and resume it; without a terminal, list them", {
     options: LIST,
     run: async (_, options) => await (await import("./picker/pick.ts")).pickSession(options),
   }),
-  reads("cc list", {
-    summary: "list Claude Code sessions, running ones first, then the newest",
+  reads("cc list", "list Claude Code sessions, running ones first, then the newest", {
     options: LIST,
     run: async (_, options) => await (await import("./commands/cc/list.ts")).listNative(options),
   }),
-  reads("cc info <id>", {
-    summary: "show one session: files, costs, compactions, forks, process",
-    options: COMMON,
+  reads("cc info <id>", "show one session: files, costs, compactions, forks, process", {
+    options: AGENT,
     run: async ([id = ""], options) => await (await import("./commands/cc/info.ts")).showNative(id, options),
   }),
-  reads("cc show <id>", {
-    summary: "read the conversation of one session, secrets redacted",
+  reads("cc show <id>", "read the conversation of one session, secrets redacted", {
     options: {
-      ...COMMON,
+      ...AGENT,
       limit: count("n", "how many messages from the end (default: 50)"),
       all: flag("all messages and tool output"),
     },
     run: async ([id = ""], options) => await (await import("./commands/cc/show.ts")).showNativeSession(id, options),
   }),
-  reads("cc export <id>", {
-    summary: "write the conversation of one session to a file or stdout, secrets redacted",
+  reads("cc export <id>", "write the conversation of one session to a file or stdout, secrets redacted", {
+    json: false,
     options: {
       ...AGENT,
       format: choice("format", ["md", "html", "jsonl"], "md, html or jsonl (default: md)"),
@@ -83,42 +74,37 @@ export const CC_COMMANDS: readonly Command[] = [
     },
     run: async ([id = ""], options) => await (await import("./commands/cc/show.ts")).exportNativeSession(id, options),
   }),
-  reads("cc status [repo]", {
-    summary: "show the state of a project: git, GitHub, sessions, documents",
-    options: COMMON,
+  reads("cc status [repo]", "show the state of a project: git, GitHub, sessions, documents", {
+    options: AGENT,
     run: async ([repo], options) => await (await import("./commands/cc/status.ts")).showStatus(repo, options),
   }),
-  reads("cc select <task>", {
-    summary: "show which session fits a task, and why; starts nothing",
+  reads("cc select <task>", "show which session fits a task, and why; starts nothing", {
     options: {
-      ...COMMON,
+      ...AGENT,
       ...SELECTION,
       limit: count("n", "how many candidates to show (default: 10)"),
     },
     run: async ([task = ""], options) => await (await import("./commands/cc/select.ts")).explainChoice(task, options),
   }),
-  reads("cc eval [file]", {
-    summary: "measure how often selection is right on labelled cases or on your own decisions",
+  reads("cc eval [file]", "measure how often selection is right on labelled cases or on your own decisions", {
     options: {
-      ...COMMON,
+      ...AGENT,
       history: flag("the recorded decisions in place of a file"),
       wrong: flag("also list the cases that were decided wrong"),
     },
     run: async ([file], options) => await (await import("./commands/cc/select.ts")).evaluate(file, options),
   }),
-  changes("cc run <task>", {
-    summary: "give Claude Code a task, in the session that fits it or in a new one",
+  changes("cc run <task>", "give Claude Code a task, in the session that fits it or in a new one", {
     options: RUN,
     run: async ([task = ""], options) => await (await import("./commands/cc/run.ts")).runTask(task, options),
   }),
-  changes("cc send <id> <text>", {
-    summary: "send a follow-up to a session that `cc run --persistent` keeps open",
-    options: COMMON,
+  changes("cc send <id> <text>", "send a follow-up to a session that `cc run --persistent` keeps open", {
+    options: AGENT,
     run: async ([id = "", text = ""], options) =>
       await (await import("./commands/cc/run.ts")).sendText(id, text, options),
   }),
-  changes("cc attach <id>", {
-    summary: "open a session in this terminal, as its only writer",
+  changes("cc attach <id>", "open a session in this terminal, as its only writer", {
+    json: false,
     options: {
       ...AGENT,
       fork: flag("open a copy and leave the session as it is"),
@@ -126,27 +112,20 @@ export const CC_COMMANDS: readonly Command[] = [
     },
     run: async ([id = ""], options) => await (await import("./commands/cc/attach.ts")).attach(id, options),
   }),
-  changes("cc kill <id>", {
-    summary: "end the process of a session",
-    options: {
-      ...COMMON,
-      force: { ...flag("also end a `claude` that Holdfast did not start"), isRisky: true },
-    },
+  changes("cc kill <id>", "end the process of a session", {
+    options: { ...AGENT, force: { ...flag("also end a `claude` that Holdfast did not start"), isRisky: true } },
     run: async ([id = ""], options) => await (await import("./commands/cc/run.ts")).kill(id, options),
   }),
-  reads("cc costs", {
-    summary: "show tokens and costs of every session, each message counted once",
+  reads("cc costs", "show tokens and costs of every session, each message counted once", {
     options: {
-      ...JSON_OUTPUT,
       by: choice("what", ["day", "repo", "model", "session"], "day, repo, model or session (default: day)"),
       since: text("time", "only whole days since this time, e.g. 30d or 2026-11-01"),
     },
     run: async (_, options) => await (await import("./commands/cc/costs.ts")).showCosts(options),
   }),
-  changes("cc archive", {
-    summary: "copy transcripts that Claude Code is about to delete",
+  changes("cc archive", "copy transcripts that Claude Code is about to delete", {
     options: {
-      ...COMMON,
+      ...AGENT,
       dryRun: flag("only show what would be copied"),
       days: count("n", "copy sessions that would be deleted within this many days (default: 7)"),
       redact: flag("replace secrets in the copies"),
@@ -155,8 +134,7 @@ export const CC_COMMANDS: readonly Command[] = [
     },
     run: async (_, options) => await (await import("./commands/cc/archive.ts")).archive(options),
   }),
-  reads("cc watch", {
-    summary: "show the list and keep it up to date",
+  reads("cc watch", "show the list and keep it up to date", {
     options: LIST,
     run: async (_, options) => await (await import("./commands/cc/watch.ts")).watchSessions(options),
   }),
@@ -167,51 +145,40 @@ function session(fallback: string) {
 }
 
 export const HANDOFF_COMMANDS: readonly Command[] = [
-  reads("handoff show", {
-    summary: "show a hand-off as Markdown",
-    options: { ...COMMON, ...session("the one with the newest hand-off") },
+  reads("handoff show", "show a hand-off as Markdown", {
+    options: { ...AGENT, ...session("the one with the newest hand-off") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).showHandoff(options),
   }),
-  changes("handoff capture", {
-    summary: "capture a hand-off now from the transcript, also of an ended Claude Code session",
-    options: { ...COMMON, ...session("the one used last") },
+  changes("handoff capture", "capture a hand-off now from the transcript, also of an ended Claude Code session", {
+    options: { ...AGENT, ...session("the one used last") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).captureHandoff(options),
   }),
-  changes("handoff clear", {
-    summary: "delete a hand-off; the transcript stays",
-    options: { ...COMMON, ...session("the one with the newest hand-off") },
+  changes("handoff clear", "delete a hand-off; the transcript stays", {
+    options: { ...AGENT, ...session("the one with the newest hand-off") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).clearHandoff(options),
   }),
-  reads("handoff list", {
-    summary: "list hand-offs, newest first",
+  reads("handoff list", "list hand-offs, newest first", {
     options: {
-      ...JSON_OUTPUT,
       ...AGENT,
       project: text("name", "only hand-offs of this project"),
       limit: count("n", "maximum number of hand-offs (default: 50)"),
     },
     run: async (_, options) => await (await import("./commands/handoff.ts")).listHandoffs(options),
   }),
-  changes("handoff resume", {
-    summary: "give a hand-off to the next turn again; an expired one if you name its session",
-    options: { ...COMMON, ...session("the one with the newest hand-off") },
+  changes("handoff resume", "give a hand-off to the next turn again; an expired one if you name its session", {
+    options: { ...AGENT, ...session("the one with the newest hand-off") },
     run: async (_, options) => await (await import("./commands/handoff.ts")).resumeHandoff(options),
   }),
 ];
 
-const HOOKS = {
-  ...JSON_OUTPUT,
-  agent: text("id", "the agent whose workspace is searched (default: the configured one)"),
-};
+const HOOKS = { agent: text("id", "the agent whose workspace is searched (default: the configured one)") };
 
 export const HOOK_COMMANDS: readonly Command[] = [
-  reads("hooks list", {
-    summary: "list hooks and their state",
+  reads("hooks list", "list hooks and their state", {
     options: HOOKS,
     run: async (_, options) => await (await import("./commands/hooks.ts")).listHooks(options),
   }),
-  changes("hooks enable <name>", {
-    summary: "turn a hook on; a workspace hook is pinned to its current files",
+  changes("hooks enable <name>", "turn a hook on; a workspace hook is pinned to its current files", {
     options: {
       ...HOOKS,
       source: choice(
@@ -222,31 +189,24 @@ export const HOOK_COMMANDS: readonly Command[] = [
     },
     run: async ([name = ""], options) => await (await import("./commands/hooks.ts")).enableHook(name, options),
   }),
-  changes("hooks disable <name>", {
-    summary: "turn a hook off",
+  changes("hooks disable <name>", "turn a hook off", {
     options: HOOKS,
     run: async ([name = ""], options) => await (await import("./commands/hooks.ts")).disableHook(name, options),
   }),
-  reads("hooks check [name]", {
-    summary: "check that hooks can run; exit code 5 if one cannot",
+  reads("hooks check [name]", "check that hooks can run; exit code 5 if one cannot", {
     options: HOOKS,
     run: async ([name], options) => await (await import("./commands/hooks.ts")).checkHook(name, options),
   }),
 ];
 
-const PLACE = {
-  ...JSON_OUTPUT,
-  project: flag("use .claude/settings.json of this repo (default: your own settings)"),
-};
+const PLACE = { project: flag("use .claude/settings.json of this repo (default: your own settings)") };
 
 export const CLAUDE_HOOK_COMMANDS: readonly Command[] = [
-  changes("hooks install <program>", {
-    summary: "make claude-code call Holdfast when sessions start, compact and end",
+  changes("hooks install <program>", "make claude-code call Holdfast when sessions start, compact and end", {
     options: PLACE,
     run: async ([program = ""], options) => await (await import("./commands/hooks.ts")).install(program, options),
   }),
-  changes("hooks uninstall <program>", {
-    summary: "remove these hooks from the settings of claude-code",
+  changes("hooks uninstall <program>", "remove these hooks from the settings of claude-code", {
     options: PLACE,
     run: async ([program = ""], options) => await (await import("./commands/hooks.ts")).uninstall(program, options),
   }),

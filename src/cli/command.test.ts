@@ -4,13 +4,11 @@ import { commandHelp } from "./help.ts";
 
 async function parse(...line: string[]) {
   let seen: unknown;
-  const command = changes("send [more...]", {
-    summary: "send something",
+  const command = changes("send [more...]", "send something", {
     options: {
       target: { ...text("whom", "to whom"), short: "t" },
       media: list("media", "files"),
       replyTo: text("replyTo", "the message to reply to"),
-      json: flag("print JSON"),
       force: { ...flag("whatever happens"), isRisky: true },
     },
     run: async (given, options) => {

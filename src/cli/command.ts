@@ -58,24 +58,33 @@ export function choice<const Choice extends string>(value: string, choices: read
   return { type: "text", value, choices, description } as const;
 }
 
-export const JSON_OUTPUT = { json: flag("print JSON") };
+const JSON_OUTPUT = { json: flag("print JSON") };
 export const AGENT = { agent: text("id", "the agent (default: the configured one)") };
 
 interface Definition<Specs extends OptionSpecs> {
-  summary: string;
   options?: Specs | undefined;
+  /** False: the command has no `--json`. Default: true. */
+  json?: false | undefined;
   /** `-word` is an argument, not an option. Default: false. */
   takesMinusWords?: boolean | undefined;
-  run: (given: readonly string[], options: Given<Specs>) => Promise<void>;
+  run: (given: readonly string[], options: Given<Specs & typeof JSON_OUTPUT>) => Promise<void>;
 }
 
 /** A command that changes nothing. `usage` is its name and its arguments: `sessions show <session>`. */
-export function reads<Specs extends OptionSpecs>(usage: string, definition: Definition<Specs>): Command {
-  return { ...changes(usage, definition), onlyReads: true };
+export function reads<Specs extends OptionSpecs>(
+  usage: string,
+  summary: string,
+  definition: Definition<Specs>,
+): Command {
+  return { ...changes(usage, summary, definition), onlyReads: true };
 }
 
-export function changes<Specs extends OptionSpecs>(usage: string, definition: Definition<Specs>): Command {
-  const { summary, options = {} as Specs, takesMinusWords, run } = definition;
+export function changes<Specs extends OptionSpecs>(
+  usage: string,
+  summary: string,
+  { options: own, json, takesMinusWords, run }: Definition<Specs>,
+): Command {
+  const options: OptionSpecs = json === false ? { ...own } : { ...JSON_OUTPUT, ...own };
   const words = usage.split(" ");
   const args = words.filter((word) => /^[<[]/.test(word));
   const name = words.slice(0, words.length - args.length).join(" ");
@@ -88,9 +97,15 @@ export function changes<Specs extends OptionSpecs>(usage: string, definition: De
     run: async (line) => {
       const { positionals, values } = parseLine(name, takesMinusWords ? minusWordsLast(line, options) : line, options);
       checkArguments(name, args, positionals, options);
-      await run(positionals, toGiven(options, values) as Given<Specs>);
+      await run(positionals, toGiven(options, values) as Given<Specs & typeof JSON_OUTPUT>);
     },
   };
+}
+
+/** Two words before one: `sessions show` before `sessions`. */
+export function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
+  const named = (count: number) => commands.find(({ name }) => name === words.slice(0, count).join(" "));
+  return named(2) ?? named(1);
 }
 
 export function optionName(name: string): string {

@@ -11,6 +11,7 @@ import {
   type Command,
   type OptionSpec,
   type OptionSpecs,
+  findCommand,
   optionName,
   optionTakingValue,
   parseChoice,
@@ -63,11 +64,6 @@ export function suggest(line: readonly string[], commands: readonly Command[]): 
   const below = nextWords(before, commands);
   const argument = command === undefined ? {} : argumentValues(command, given);
   return fitting({ ...place, ...argument, words: [...below, ...(argument.words ?? [])] });
-}
-
-function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
-  const named = (count: number) => commands.find(({ name }) => name === words.slice(0, count).join(" "));
-  return named(2) ?? named(1);
 }
 
 function nextWords(before: readonly string[], commands: readonly Command[]): Suggestion[] {

@@ -222,9 +222,9 @@ function hintsForGroups(same: readonly Command[]): string[] {
 
 const MAX_NAMED = 3;
 
+/** `a, b or c`. */
 function inWords(names: readonly string[]): string {
-  const last = names.at(-1) ?? "";
-  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} or ${last}`;
+  return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names);
 }
 
 function nearest(word: string, commands: readonly Command[]): Command | undefined {

@@ -1,6 +1,6 @@
 /** Runs one command line and returns the exit code. Data goes to stdout, messages go to stderr. */
 import { packageVersion } from "../base/package.ts";
-import type { Command } from "./command.ts";
+import { findCommand } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
@@ -27,7 +27,7 @@ async function dispatch(args: readonly string[]): Promise<void> {
 
   // `cc help run` means `help cc run`.
   if (rest[0] === "help" && hasSubcommands(first)) return await showHelp([first, ...rest.slice(1)]);
-  const command = findCommand(args);
+  const command = findCommand(args, COMMANDS);
   const isBareGroup = command === undefined && rest.length === 0 && hasSubcommands(first);
   if (isBareGroup || args.includes("--help") || args.includes("-h")) return await showHelp(args);
   if (command === undefined) return await refuse(args);
@@ -36,12 +36,6 @@ async function dispatch(args: readonly string[]): Promise<void> {
   const isMistyped = hasSubcommands(command.name) && given[0] !== undefined && !given[0].startsWith("-");
   if (isMistyped) return await refuse(args);
   await command.run(given);
-}
-
-/** Two words before one: `sessions show` before `sessions`. */
-function findCommand(args: readonly string[]): Command | undefined {
-  const twoWords = args.slice(0, 2).join(" ");
-  return COMMANDS.find(({ name }) => name === twoWords) ?? COMMANDS.find(({ name }) => name === args[0]);
 }
 
 function hasSubcommands(name: string): boolean {
@@ -53,7 +47,7 @@ async function showHelp(topic: readonly string[]): Promise<void> {
   const words = topic.filter((word) => !word.startsWith("-"));
   if (words.length === 0) return writeLine(programHelp());
   const [group = "", below] = words;
-  const command = findCommand(words);
+  const command = findCommand(words, COMMANDS);
   const isGroup = hasSubcommands(group);
   if (command === undefined && !isGroup) return await refuse(words);
   // `help sessions delte` asks for a command that does not exist, not for the whole group.

@@ -1,7 +1,6 @@
 /** The settings of Claude Code: how it is started, which data it sees, and how a session is chosen for a task. */
 import type { z } from "zod";
-import type { claudeCodeSchema } from "./schema-sections.ts";
-import type { WithDefaults } from "./schema-sections.ts";
+import type { WithDefaults, claudeCodeSchema } from "./schema-sections.ts";
 
 type ClaudeCodeFile = z.output<typeof claudeCodeSchema>;
 

@@ -15,6 +15,11 @@ export const variableNameSchema = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of an environment variable, not the value itself");
 
+/** A whole number. Both limits are allowed values. */
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+  return z.int().min(min).max(max);
+}
+
 /** An optional member of a strict object. The description goes into the JSON Schema. */
 export function field<T extends z.ZodType>(schema: T, description: string): z.ZodExactOptional<T> {
   return schema.describe(description).exactOptional();
@@ -87,7 +92,7 @@ const scoring = z.strictObject({
     densePenalty: field(share, "Penalty of a dense session."),
   }),
   ceilings: section("Limits that force a fresh session, whatever the score.", {
-    compactions: field(z.int().min(1), "This many compactions always force a fresh session."),
+    compactions: field(whole(1), "This many compactions always force a fresh session."),
     budgetUsed: field(share, "This used share of the budget always forces a fresh session."),
     unrelatedMessages: field(amount, "An unrelated session above this is never resumed."),
   }),
@@ -102,7 +107,7 @@ export const claudeCodeSchema = z.strictObject({
   ),
   allowedTools: field(z.array(textSchema).max(1000), "Tools that need no permission."),
   maxBudgetUsd: field(positive, "Budget of one session. Default: 10."),
-  maxTurns: field(z.int().min(1), "Model turns that one task may take."),
+  maxTurns: field(whole(1), "Model turns that one task may take."),
   timeoutMinutes: field(positive, "Time limit of a task. Default: 60."),
   idleTimeoutMinutes: field(positive, "Time limit of an idle persistent session. Default: 30."),
   progressSeconds: field(positive, "How often a running task reports progress. Default: 30."),
@@ -122,11 +127,8 @@ export const claudeCodeSchema = z.strictObject({
       "When to ask a model: auto if the offline comparison is not sure, model always, offline never. Default: auto.",
     ),
     relevanceModel: field(textSchema, "provider/model that compares tasks. Default: Claude Code itself."),
-    relevanceMaxTokens: field(
-      z.int().min(1).max(100_000),
-      "Token limit of the relevance model's answer. Default: 500.",
-    ),
-    relevanceTimeoutMs: field(z.int().min(1).max(600_000), "Time limit of the relevance model. Default: 3000."),
+    relevanceMaxTokens: field(whole(1, 100_000), "Token limit of the relevance model's answer. Default: 500."),
+    relevanceTimeoutMs: field(whole(1, 600_000), "Time limit of the relevance model. Default: 3000."),
     candidates: field(
       z.enum(["own", "all"]),
       "Whose sessions may be resumed. Default: all for a person, own for an agent.",
@@ -149,9 +151,9 @@ export const claudeCodeSchema = z.strictObject({
 const seconds = z.number().positive().max(86_400);
 
 export const turnsSchema = z.strictObject({
-  concurrency: field(z.int().min(1).max(1000), "Turns at the same time. Default: 64."),
+  concurrency: field(whole(1, 1000), "Turns at the same time. Default: 64."),
   concurrencyPerAgent: field(
-    z.int().min(1).max(1000),
+    whole(1, 1000),
     "Turns of one agent at the same time. Default: 4 with Claude Code, else only the total limit.",
   ),
   timeoutSeconds: field(seconds, "Time limit of a turn. Default: 600."),
@@ -159,25 +161,22 @@ export const turnsSchema = z.strictObject({
     z.number().min(0).max(3600),
     "How long running turns may continue after a stop request. Default: 30.",
   ),
-  keepFinishedDays: field(
-    z.int().min(1).max(3650),
-    "How long messages are remembered to detect duplicates. Default: 30.",
-  ),
+  keepFinishedDays: field(whole(1, 3650), "How long messages are remembered to detect duplicates. Default: 30."),
   queue: section("Messages that arrive during a turn of their session.", {
     mode: field(
       z.enum(QUEUE_MODES),
       "steer: into the running turn; followup: one after another; collect: together; interrupt: at once.",
     ),
-    debounceMs: field(z.int().min(0).max(600_000), "How long collect waits for another message. Default: 1000."),
-    cap: field(z.int().min(1).max(10_000), "How many messages may wait. Default: 20."),
+    debounceMs: field(whole(0, 600_000), "How long collect waits for another message. Default: 1000."),
+    cap: field(whole(1, 10_000), "How many messages may wait. Default: 20."),
     drop: field(
       z.enum(QUEUE_DROPS),
       "What is dropped beyond that: old, new, or old with a summary for the agent. Default: summarize.",
     ),
   }),
   subagents: section("Sessions that an agent starts for itself with sessions_spawn.", {
-    maxDepth: field(z.int().min(0).max(10), "How deep subagents may start others; 0: none at all. Default: 2."),
-    maxActive: field(z.int().min(1).max(100), "How many of one agent may work at the same time. Default: 5."),
+    maxDepth: field(whole(0, 10), "How deep subagents may start others; 0: none at all. Default: 2."),
+    maxActive: field(whole(1, 100), "How many of one agent may work at the same time. Default: 5."),
   }),
 });
 
@@ -190,7 +189,7 @@ export const groupsSchema = z.strictObject({
     z.array(textSchema.max(256)).max(100),
     "Regular expressions that count as a mention, in addition to the platform's own.",
   ),
-  historyLimit: field(z.int().min(0).max(1000), "Messages before a mention that the agent sees. Default: 50."),
+  historyLimit: field(whole(0, 1000), "Messages before a mention that the agent sees. Default: 50."),
 });
 
 export const memorySchema = z.strictObject({
@@ -208,10 +207,10 @@ export const searchSchema = z.strictObject({
 
 export const handoffSchema = z.strictObject({
   enabled: field(z.boolean(), "Capture hand-offs and offer them to the next conversation. Default: true."),
-  everyMessages: field(z.int().min(1).max(10_000), "Capture after this many messages. Default: 20."),
-  largeToolResult: field(z.int().min(1000), "Capture after a tool result of this many characters. Default: 20000."),
+  everyMessages: field(whole(1, 10_000), "Capture after this many messages. Default: 20."),
+  largeToolResult: field(whole(1000), "Capture after a tool result of this many characters. Default: 20000."),
   expiresHours: field(z.number().positive().max(8760), "How long a hand-off is offered. Default: 24."),
-  keepSnapshots: field(z.int().min(0).max(10_000), "Number of earlier states kept. Default: 50."),
+  keepSnapshots: field(whole(0, 10_000), "Number of earlier states kept. Default: 50."),
   model: field(
     textSchema,
     "Model that writes the lines when a window ends. auto: Claude Code or the agent's own model, whichever had the " +
@@ -233,14 +232,11 @@ export const hooksSchema = z.strictObject({
 
 export const gatewaySchema = z.strictObject({
   port: field(
-    z.int().min(0).max(65_535),
+    whole(0, 65_535),
     "Port on the loopback interface; 0: any. Default: 7433, or a free one if it is in use.",
   ),
-  maxBodyBytes: field(
-    z.int().min(1024).max(1_073_741_824),
-    "Limit of a request body and a WebSocket frame. Default: 4 MB.",
-  ),
-  requestsPerMinute: field(z.int().min(1), "Limit per client. Default: 600."),
+  maxBodyBytes: field(whole(1024, 1_073_741_824), "Limit of a request body and a WebSocket frame. Default: 4 MB."),
+  requestsPerMinute: field(whole(1), "Limit per client. Default: 600."),
 });
 
 const accountFields = {

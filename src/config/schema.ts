@@ -21,6 +21,7 @@ import {
   memorySchema,
   searchSchema,
   turnsSchema,
+  whole,
 } from "./schema-sections.ts";
 
 const MINUTES_PER_YEAR = 525_600;
@@ -32,9 +33,9 @@ const resetRule = z.strictObject({
     z.enum(["daily", "idle", "none"]),
     "daily: a new window once a day; idle: after a pause; none: only when asked for.",
   ),
-  atHour: field(z.int().min(0).max(23), "Local hour of the daily reset. Default: 4."),
+  atHour: field(whole(0, 23), "Local hour of the daily reset. Default: 4."),
   idleMinutes: field(
-    z.int().min(1).max(MINUTES_PER_YEAR),
+    whole(1, MINUTES_PER_YEAR),
     "Minutes without a message after which the next one opens a new window. Default: 60.",
   ),
 });
@@ -67,7 +68,7 @@ const session = z.strictObject({
     thread: field(resetRule, "Threads and topics."),
   }),
   resetByChannel: field(z.record(text, resetRule), "Reset rules per channel. They win over resetByType."),
-  idleMinutes: field(z.int().min(1).max(MINUTES_PER_YEAR), 'Older shorthand for reset: { mode: "idle", idleMinutes }.'),
+  idleMinutes: field(whole(1, MINUTES_PER_YEAR), 'Older shorthand for reset: { mode: "idle", idleMinutes }.'),
   sendPolicy: section("Which sessions may send replies.", {
     default: field(decision, "Action if no rule matches. Default: allow."),
     rules: field(z.array(sendPolicyRule).max(1000), "Tried in order; the first match decides."),
@@ -145,10 +146,7 @@ export const userFileSchema = z
         "Store postgres: the same database without a pooler, for one connection per process. Default: url.",
       ),
       passwordFile: field(text, "Store postgres: a file that contains only the password. Default: as in url."),
-      poolSize: field(
-        z.int().min(1).max(9),
-        "Store postgres: connections of one process, besides the direct one. Default: 8.",
-      ),
+      poolSize: field(whole(1, 9), "Store postgres: connections of one process, besides the direct one. Default: 8."),
     }),
     transcript: section("The append-only logs of conversations.", {
       durability: field(
@@ -161,7 +159,7 @@ export const userFileSchema = z
         z.string().regex(/^[^/\s]+\/\S+$/, "use the form provider/model"),
         z.strictObject({
           alias: field(text.max(64), "Short name for use in chat."),
-          contextWindow: field(z.int().min(1024), "Tokens that fit into one request."),
+          contextWindow: field(whole(1024), "Tokens that fit into one request."),
           price: field(priceSchema, "US dollars per million tokens."),
         }),
       ),
@@ -187,9 +185,9 @@ export const userFileSchema = z
     gateway: field(gatewaySchema, "The server on the loopback interface."),
     channels: field(channelsSchema, "Chat platforms."),
     maintenance: section("Off by default. Moves to the archive, never deletes.", {
-      archiveAfterDays: field(z.int().min(1).max(36_500), "Archive sessions unused for this many days."),
-      maxSessions: field(z.int().min(1), "Archive the least recently used beyond this number."),
-      maxMegabytes: field(z.int().min(1), "Archive the oldest closed windows beyond this size."),
+      archiveAfterDays: field(whole(1, 36_500), "Archive sessions unused for this many days."),
+      maxSessions: field(whole(1), "Archive the least recently used beyond this number."),
+      maxMegabytes: field(whole(1), "Archive the oldest closed windows beyond this size."),
     }),
     log: section("Log lines on stderr.", { level: field(z.enum(LOG_LEVELS), "Lowest level that is written.") }),
   })

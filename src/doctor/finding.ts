@@ -9,7 +9,7 @@ import type { StoreRepair } from "../store/store-repair.ts";
 
 export interface Finding {
   /** The check that found it, for programs. */
-  check: CheckName;
+  check: string;
   /** `info` is not a problem. */
   severity: "info" | "warning" | "error";
   message: string;
@@ -23,27 +23,6 @@ export interface Finding {
   fixed?: boolean | undefined;
   failure?: string | undefined;
 }
-
-export type CheckName =
-  | "permissions"
-  | "configuration"
-  | "leftovers"
-  | "locks"
-  | "gateway"
-  | "channels"
-  | "indexes"
-  | "worktrees"
-  | "openclaw"
-  | "store"
-  | "cluster"
-  | "keys"
-  | "view"
-  | "leases"
-  | "queues"
-  | "archive"
-  | "windows"
-  | "orphans"
-  | "transcripts";
 
 export interface Diagnosis extends Omit<Finding, "check" | "agent" | "fixed" | "failure"> {
   /** Present exactly when `fix` is. */

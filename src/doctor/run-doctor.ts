@@ -14,14 +14,7 @@ import { type QueueFacts, checkCluster, checkQueues, checkLeases } from "./check
 import { checkStore, checkKeys, checkView } from "./check-store.ts";
 import { checkTranscripts } from "./check-transcripts.ts";
 import { listTranscriptFiles } from "../transcript/paths.ts";
-import {
-  type CheckName,
-  type Diagnosis,
-  type Finding,
-  isOpenProblem,
-  type AgentScope,
-  type SharedScope,
-} from "./finding.ts";
+import { type Diagnosis, type Finding, isOpenProblem, type AgentScope, type SharedScope } from "./finding.ts";
 import {
   type GatewayFacts,
   checkGateway,
@@ -158,9 +151,9 @@ function createExaminer(
   { fix, acknowledge, agent }: { fix: boolean; acknowledge?: string | undefined; agent?: string | undefined },
 ) {
   const about = agent === undefined ? {} : { agent };
-  const addFailure = (check: CheckName, message: string): void =>
+  const addFailure = (check: string, message: string): void =>
     void findings.push({ check, ...about, severity: "error", message });
-  const attempt = async (check: CheckName, task: () => Promise<void>): Promise<void> => {
+  const attempt = async (check: string, task: () => Promise<void>): Promise<void> => {
     try {
       await task();
     } catch (error) {
@@ -172,7 +165,7 @@ function createExaminer(
     addFailure,
     attempt,
     /** Runs a check and its repairs, if wanted. The check runs lazily, so it sees the repairs of its findings. */
-    check: async (check: CheckName, diagnoses: AsyncIterable<Diagnosis>): Promise<void> =>
+    check: async (check: string, diagnoses: AsyncIterable<Diagnosis>): Promise<void> =>
       await attempt(check, async () => {
         for await (const diagnosis of diagnoses) {
           const { repair, lostFrom: _, acknowledge: endReport, ...found } = diagnosis;

@@ -3,8 +3,8 @@
  * an agent can give that name to anything it writes. What runs is a private copy of the enabled content.
  */
 import { constants } from "node:fs";
-import { open, readdir, rename, rm } from "node:fs/promises";
-import { dirname, join, basename } from "node:path";
+import { open, opendir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError, fileError, systemErrorCode, errorMessage } from "../base/errors.ts";
 import {
@@ -76,36 +76,24 @@ const MAX_BYTES = 5 * 1024 * 1024;
 
 /** Refuses what cannot be compared: links, pipes, too many or too large files. */
 export async function readHookContent(folder: string): Promise<HookContent> {
-  const files = new Map<string, Buffer>();
+  const found: [string, Buffer][] = [];
   try {
-    await readBelow(folder, "", { files, bytes: 0, entries: 0 });
+    let bytes = 0;
+    let entries = 0;
+    for await (const entry of await opendir(folder, { recursive: true })) {
+      if (++entries > MAX_ENTRIES) throw refusedContent(`it has more than ${MAX_ENTRIES} files and folders`);
+      if (entry.isDirectory()) continue;
+      const path = relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, "/");
+      if (!entry.isFile()) throw refusedContent(`"${printableLine(path, 100)}" is not a plain file`);
+      const content = await readPlainFile(join(folder, path), MAX_BYTES - bytes);
+      bytes += content.length;
+      found.push([path, content]);
+    }
   } catch (error) {
     throw fileError(error, "read", folder);
   }
-  const sorted = new Map([...files].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return { files: sorted, digest: digestOf(sorted) };
-}
-
-interface ReadState {
-  files: Map<string, Buffer>;
-  bytes: number;
-  entries: number;
-}
-
-async function readBelow(folder: string, below: string, state: ReadState): Promise<void> {
-  for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
-    state.entries += 1;
-    if (state.entries > MAX_ENTRIES) throw refusedContent(`it has more than ${MAX_ENTRIES} files and folders`);
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) {
-      await readBelow(folder, path, state);
-      continue;
-    }
-    if (!entry.isFile()) throw refusedContent(`"${printableLine(path, 100)}" is not a plain file`);
-    const content = await readPlainFile(join(folder, path), MAX_BYTES - state.bytes);
-    state.bytes += content.length;
-    state.files.set(path, content);
-  }
+  const files = new Map(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { files, digest: digestOf(files) };
 }
 
 async function readPlainFile(path: string, maxBytes: number): Promise<Buffer> {

@@ -7,19 +7,7 @@ import { isRecord } from "../base/json-record.ts";
 import { redactText } from "../base/redact.ts";
 import { printableLine } from "../base/text.ts";
 
-export type ModelErrorCode =
-  | "model-auth"
-  | "model-rate-limited"
-  | "model-timeout"
-  | "model-interrupted"
-  | "model-unreachable"
-  | "model-refused"
-  | "model-not-found"
-  | "model-request-invalid"
-  | "context-too-long"
-  | "model-server-failed"
-  | "model-answer-too-large"
-  | "model-answer-unreadable";
+export type ModelErrorCode = keyof typeof ERRORS;
 
 interface Call {
   provider: string;
@@ -64,55 +52,36 @@ export function refusedError(call: Call): HoldfastError {
   return describe("model-refused", undefined, call);
 }
 
-const KINDS: Record<ModelErrorCode, { kind: ErrorKind; says: string; hint: string }> = {
-  "model-auth": { kind: "forbidden", says: "rejected the key", hint: "Check the key and its permissions." },
-  "model-rate-limited": {
-    kind: "unavailable",
-    says: "is rate limited",
-    hint: "Wait a moment, or raise your limit with the provider.",
-  },
-  "model-timeout": {
-    kind: "timeout",
-    says: "did not answer in time",
-    hint: "Try again, use a faster model, or allow more time.",
-  },
-  "model-interrupted": { kind: "interrupted", says: "was interrupted", hint: "Ask again to get the answer." },
-  "model-unreachable": {
-    kind: "unavailable",
-    says: "cannot be reached",
-    hint: "Check the network and providers.<name>.baseUrl.",
-  },
-  "model-refused": {
-    kind: "forbidden",
-    says: "declined to answer",
-    hint: "Rephrase the request, or use another model.",
-  },
-  "model-not-found": {
-    kind: "not-found",
-    says: "does not know this model",
-    hint: "Check the model's name and providers.<name>.baseUrl.",
-  },
-  "model-request-invalid": {
-    kind: "usage",
-    says: "does not accept the request",
-    hint: "Check that the model supports the request, for example its number of tokens.",
-  },
-  "context-too-long": {
-    kind: "usage",
-    says: "cannot take a conversation this long",
-    hint: "Shorten it with /compact, start a new one with /new, or use a model with a larger window.",
-  },
-  "model-server-failed": { kind: "unavailable", says: "failed", hint: "Try again later; the provider has a problem." },
-  "model-answer-too-large": { kind: "unavailable", says: "sent too much", hint: "Check providers.<name>.baseUrl." },
-  "model-answer-unreadable": {
-    kind: "unavailable",
-    says: "sent an unreadable answer",
-    hint: "Check that providers.<name>.baseUrl uses the provider's protocol.",
-  },
-};
+/** Kind, what the model did, hint. */
+const ERRORS = {
+  "model-auth": ["forbidden", "rejected the key", "Check the key and its permissions."],
+  "model-rate-limited": ["unavailable", "is rate limited", "Wait a moment, or raise your limit with the provider."],
+  "model-timeout": ["timeout", "did not answer in time", "Try again, use a faster model, or allow more time."],
+  "model-interrupted": ["interrupted", "was interrupted", "Ask again to get the answer."],
+  "model-unreachable": ["unavailable", "cannot be reached", "Check the network and providers.<name>.baseUrl."],
+  "model-refused": ["forbidden", "declined to answer", "Rephrase the request, or use another model."],
+  "model-not-found": ["not-found", "does not know this model", "Check the model's name and providers.<name>.baseUrl."],
+  "model-request-invalid": [
+    "usage",
+    "does not accept the request",
+    "Check that the model supports the request, for example its number of tokens.",
+  ],
+  "context-too-long": [
+    "usage",
+    "cannot take a conversation this long",
+    "Shorten it with /compact, start a new one with /new, or use a model with a larger window.",
+  ],
+  "model-server-failed": ["unavailable", "failed", "Try again later; the provider has a problem."],
+  "model-answer-too-large": ["unavailable", "sent too much", "Check providers.<name>.baseUrl."],
+  "model-answer-unreadable": [
+    "unavailable",
+    "sent an unreadable answer",
+    "Check that providers.<name>.baseUrl uses the provider's protocol.",
+  ],
+} as const satisfies Record<string, readonly [ErrorKind, string, string]>;
 
 function describe(code: ModelErrorCode, cause: unknown, call: Call, data: object = {}): HoldfastError {
-  const { kind, says, hint } = KINDS[code];
+  const [kind, says, hint] = ERRORS[code];
   const aborted = code === "model-timeout" || code === "model-interrupted";
   const detail =
     cause === undefined || aborted || isFormComplaint(cause)

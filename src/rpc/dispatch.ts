@@ -19,15 +19,12 @@ import { printableLine, closestMatch } from "../base/text.ts";
 
 export type Caller = Omit<RpcCall, "parts">;
 
-export interface Dispatcher {
-  readonly methods: readonly MethodName[];
-  call: (method: string, params: unknown, caller: Caller) => Promise<unknown>;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
-export function createDispatcher(parts: RpcCall["parts"]): Dispatcher {
+export function createDispatcher(parts: RpcCall["parts"]) {
   return {
     methods: METHOD_NAMES,
-    call: async (method, params, caller) => {
+    call: async (method: string, params: unknown, caller: Caller): Promise<unknown> => {
       if (!isMethodName(method)) throw unknownMethod(method);
       requirePermission(method, caller.permission);
       const checked = checkParams(method, params ?? {});

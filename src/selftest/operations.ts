@@ -2,6 +2,7 @@
  * The operations of a child, as data for the journal, and the seeded random choices behind them. Everything that an
  * operation writes follows from its number.
  */
+import { createHash } from "node:crypto";
 import type { SessionEntry } from "../store/session-entry.ts";
 
 export const OPERATION_NAMES = [
@@ -83,13 +84,10 @@ export type Random = ReturnType<typeof createRandom>;
 
 /** Random choices that a seed repeats. The same parts always give the same sequence. */
 export function createRandom(...parts: readonly (string | number)[]) {
-  let state = hash(parts.join("/"));
-  // Mulberry32: 32 bits of state are plenty for choosing what a test does.
+  let drawn = 0;
   const fraction = (): number => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    const text = [...parts, drawn++].join("/");
+    return createHash("sha256").update(text).digest().readUInt32LE() / 2 ** 32;
   };
   /** Both bounds are included. */
   const whole = (low: number, high: number): number => low + Math.floor(fraction() * (high - low + 1));
@@ -99,13 +97,4 @@ export function createRandom(...parts: readonly (string | number)[]) {
     pick: <T>(choices: readonly [T, ...T[]]): T => choices[whole(0, choices.length - 1)] ?? choices[0],
     chance: (probability: number): boolean => fraction() < probability,
   };
-}
-
-/** FNV-1a. */
-function hash(text: string): number {
-  let value = 0x81_1c_9d_c5;
-  for (let index = 0; index < text.length; index++) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01_00_01_93);
-  }
-  return value | 0;
 }

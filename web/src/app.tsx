@@ -1,9 +1,10 @@
 import { useEffect, useState } from "react";
 import { Chat } from "./chat/chat.tsx";
 import { useController, usePageState } from "./page-context.ts";
+import { Button } from "./parts/button.tsx";
 import { SessionList } from "./sessions/session-list.tsx";
 import { SignIn } from "./sign-in.tsx";
-import { isUnread } from "./state/reduce.ts";
+import { isUnread } from "./state/changes.ts";
 
 export function App() {
   const isSignedOut = usePageState(({ link }) => link.state === "signed-out");
@@ -41,11 +42,7 @@ function LinkBar() {
     <div className="link-bar" role="status">
       <span className="spinner" aria-hidden="true" />
       <span>{link.state === "waiting" ? "Cannot reach the gateway. Reconnecting" : "Connecting"}…</span>
-      {link.state === "waiting" && (
-        <button type="button" className="quiet" onClick={() => controller.retryNow()}>
-          Try now
-        </button>
-      )}
+      {link.state === "waiting" && <Button onClick={() => controller.retryNow()}>Try now</Button>}
     </div>
   );
 }

@@ -13,24 +13,20 @@ export type Link =
   | { state: "waiting"; retryAt: number; reason: string }
   | { state: "refused"; reason: string };
 
-export interface ConnectionListener {
+interface ConnectionListener {
   onLink(link: Link): void;
   /** Called for each connection, before the link is `open`. */
   onOpen(caller: RpcCaller): Promise<void>;
   onEvent(event: RpcEvent): void;
 }
 
-export interface Connection extends RpcCaller {
-  /** Ends the current pause. */
-  retryNow(): void;
-  close(): void;
-}
+export type Connection = ReturnType<typeof openConnection>;
 
 const PAUSES_MS = [400, 1000, 2000, 4000, 8000, 15_000] as const;
 /** A connection that ends sooner counts as failed, so the pauses keep growing. */
 const STABLE_MS = 5000;
 
-export function openConnection(token: string, listener: ConnectionListener): Connection {
+export function openConnection(token: string, listener: ConnectionListener) {
   let client: RpcClient | undefined;
   let isClosed = false;
   let failures = 0;
@@ -94,13 +90,17 @@ export function openConnection(token: string, listener: ConnectionListener): Con
   document.addEventListener("visibilitychange", onVisible);
   void run();
 
-  return {
+  const caller: RpcCaller = {
     call: async (method, params, options) => {
       if (client === undefined) throw notConnected();
       return await client.call(method, params, options);
     },
+  };
+  return {
+    ...caller,
+    /** Ends the current pause. */
     retryNow,
-    close: () => {
+    close: (): void => {
       isClosed = true;
       client?.close();
       retryNow();

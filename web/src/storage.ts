@@ -2,19 +2,24 @@
  * Browser storage. The token, drafts and pending messages belong to the tab and survive a reload; read marks
  * belong to the browser. If storage is full or forbidden, the page works without it.
  */
+import { useState } from "react";
+
 const PREFIX = "holdfast.";
 
 export const tabStorage = createStorage(() => sessionStorage);
 export const browserStorage = createStorage(() => localStorage);
 
-export interface PageStorage {
-  read(name: string): string | undefined;
-  /** Undefined removes it. */
-  write(name: string, value: string | undefined): void;
-  readJson(name: string): unknown;
+/** State that survives a reload of the tab. Undefined removes it. */
+export function useTabState(name: string) {
+  const [value, setValue] = useState(() => tabStorage.read(name));
+  const change = (next: string | undefined): void => {
+    setValue(next);
+    tabStorage.write(name, next);
+  };
+  return [value, change] as const;
 }
 
-function createStorage(open: () => Storage): PageStorage {
+function createStorage(open: () => Storage) {
   const read = (name: string): string | undefined => {
     try {
       return open().getItem(PREFIX + name) ?? undefined;
@@ -24,7 +29,8 @@ function createStorage(open: () => Storage): PageStorage {
   };
   return {
     read,
-    write: (name, value) => {
+    /** Undefined removes it. */
+    write: (name: string, value: string | undefined): void => {
       try {
         if (value === undefined) open().removeItem(PREFIX + name);
         else open().setItem(PREFIX + name, value);
@@ -32,7 +38,7 @@ function createStorage(open: () => Storage): PageStorage {
         // Full or forbidden; see above.
       }
     },
-    readJson: (name) => {
+    readJson: (name: string): unknown => {
       try {
         return JSON.parse(read(name) ?? "null") as unknown;
       } catch {

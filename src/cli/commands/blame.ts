@@ -10,8 +10,7 @@ import { openPersonSearch } from "../../compose/search.ts";
 import type { FileEdit } from "../../memory/blame.ts";
 import { loadSetup } from "../context.ts";
 import { formatAge, plural, printHanging, printJson, printStyled, style } from "../output.ts";
-import { progressLine } from "./cc/claude-side.ts";
-import { shortPath } from "./cc/claude-side.ts";
+import { progressLine, shortPath } from "./cc/claude-side.ts";
 import type { Counts, Flags } from "../command.ts";
 
 type BlameOptions = Flags<"json"> & Counts<"limit">;

@@ -163,29 +163,28 @@ function printHooks(hooks: readonly Hook[]): void {
 
 type PlaceOptions = Flags<"json" | "project">;
 
+const OUTCOMES: Readonly<Record<InstallOutcome["outcome"], string>> = {
+  installed: "Claude Code now calls Holdfast",
+  updated: "Claude Code now calls this installation of Holdfast",
+  unchanged: "Claude Code already calls Holdfast",
+  restored: "Claude Code's settings are restored",
+  removed: "Claude Code no longer calls Holdfast; other changes to the file stay",
+};
+
 export async function install(program: string, options: PlaceOptions): Promise<void> {
-  const where = await placeOf(program, options);
   const { installHooks } = await import("../../hooks/claude-code/install.ts");
-  const result = await installHooks(where);
-  report(result, options, {
-    installed: `Claude Code now calls Holdfast  (${result.path})`,
-    updated: `Claude Code now calls this installation of Holdfast  (${result.path})`,
-    unchanged: `Claude Code already calls Holdfast  (${result.path})`,
-  });
+  const result = await installHooks(await placeOf(program, options));
+  report(result, options, OUTCOMES[result.outcome]);
   if (options.json === true) return;
   if (result.hooksOff) talk('This file turns all hooks off: remove "disableAllHooks" to use them.');
   if (!result.isPlainJson) talk("The file has comments or trailing commas: Claude Code may ignore it.");
 }
 
 export async function uninstall(program: string, options: PlaceOptions): Promise<void> {
-  const where = await placeOf(program, options);
   const { uninstallHooks } = await import("../../hooks/claude-code/install.ts");
-  const result = await uninstallHooks(where);
-  report(result, options, {
-    restored: `Claude Code's settings are restored  (${result.path})`,
-    removed: `Claude Code no longer calls Holdfast; other changes to the file stay  (${result.path})`,
-    unchanged: `Claude Code did not call Holdfast  (${result.path})`,
-  });
+  const result = await uninstallHooks(await placeOf(program, options));
+  const { outcome } = result;
+  report(result, options, outcome === "unchanged" ? "Claude Code did not call Holdfast" : OUTCOMES[outcome]);
 }
 
 async function placeOf(program: string, { project }: PlaceOptions): Promise<InstallOptions> {
@@ -211,11 +210,8 @@ async function projectSettings(): Promise<InstallOptions["settings"]> {
   return { path: join(repo.worktreeRoot, ".claude", "settings.json"), within: repo.worktreeRoot };
 }
 
-function report(
-  { path, outcome, events, hooksOff, isPlainJson }: InstallOutcome,
-  { json }: PlaceOptions,
-  words: Partial<Record<InstallOutcome["outcome"], string>>,
-): void {
-  if (json === true) return printJson({ schema: 1, ok: true, outcome, path, events, hooksOff, isPlainJson });
-  print(words[outcome] ?? outcome);
+function report(result: InstallOutcome, { json }: PlaceOptions, text: string): void {
+  const { path, outcome, events, hooksOff, isPlainJson } = result;
+  if (json === true) printJson({ schema: 1, ok: true, outcome, path, events, hooksOff, isPlainJson });
+  else print(`${text}  (${path})`);
 }

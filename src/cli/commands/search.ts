@@ -3,27 +3,18 @@ import { resolve } from "node:path";
 import { silentLogger } from "../../base/log.ts";
 import { shortId } from "../../base/ids.ts";
 import { printableLine } from "../../base/text.ts";
-import { openPersonSearch } from "../../compose/search.ts";
+import { type PersonSearch, openPersonSearch } from "../../compose/search.ts";
 import type { FoundPassage, FoundSession, PersonQuery, PersonResult } from "../../memory/person-search.ts";
-import type { PersonSearch } from "../../compose/search.ts";
 import type { RefreshReport } from "../../memory/refresh.ts";
 import { assertAgentId, loadSetup } from "../context.ts";
 import { formatAge, plural, printHanging, printJson, printStyled, style, talk } from "../output.ts";
-import { progressLine } from "./cc/claude-side.ts";
-import { shortPath } from "./cc/claude-side.ts";
+import { progressLine, shortPath } from "./cc/claude-side.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import { parseSince } from "../command.ts";
+import { type Flags, type Texts, parseSince } from "../command.ts";
 
-export interface SearchOptions {
-  json?: boolean | undefined;
-  repo?: string | undefined;
-  agent?: string | undefined;
-  in?: "chats" | "claude" | "memory" | undefined;
-  since?: string | undefined;
-  role?: "user" | "agent" | undefined;
-  file?: string | undefined;
-  limit?: number | undefined;
-}
+type SearchOptions = Flags<"json"> &
+  Texts<"repo" | "agent" | "since" | "file"> &
+  Pick<PersonQuery, "in" | "role" | "limit">;
 
 export async function search(words: readonly string[], options: SearchOptions): Promise<void> {
   assertAgentId(options.agent);

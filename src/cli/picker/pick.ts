@@ -279,11 +279,7 @@ function searchText(session: DiscoveredSession): string {
  * The terminal in picker mode: raw keys and the alternate screen. It is restored on every exit: a choice, an error, a
  * signal, the end of the process.
  */
-interface Terminal extends Disposable {
-  size(): Size;
-  draw(frame: Frame): void;
-  listen(onKey: OnKey, onResize: () => void): void;
-}
+type Terminal = ReturnType<typeof openTerminal>;
 
 type OnKey = (text: string | undefined, key: Key) => void;
 
@@ -298,7 +294,7 @@ const END_FRAME = `${ESCAPE}?2026l`;
 /** Without more bytes in this time, an escape byte is the Escape key. */
 const ESCAPE_MS = 60;
 
-function openTerminal(): Terminal {
+function openTerminal() {
   const { stdin, stdout } = process;
   let isOpen = true;
   let listener: OnKey | undefined;
@@ -344,15 +340,15 @@ function openTerminal(): Terminal {
   for (const signal of EXIT_SIGNALS) process.on(signal, onSignal);
   stdout.write(ENTER);
   return {
-    size: () => ({ columns: Math.max(20, stdout.columns), rows: Math.max(4, stdout.rows) }),
-    draw({ lines, cursor }) {
+    size: (): Size => ({ columns: Math.max(20, stdout.columns), rows: Math.max(4, stdout.rows) }),
+    draw({ lines, cursor }: Frame): void {
       if (!isOpen) return;
       // Erase first: after a full line the cursor is still on its last character.
       const body = lines.map((line) => `${ESCAPE}2K${line}`).join("\r\n");
       const place = `${ESCAPE}${cursor.row + 1};${cursor.column + 1}H`;
       stdout.write(`${BEGIN_FRAME}${ESCAPE}?25l${ESCAPE}H${body}${place}${ESCAPE}?25h${END_FRAME}`);
     },
-    listen: (onKey, whenResized) => {
+    listen: (onKey: OnKey, whenResized: () => void): void => {
       listener = onKey;
       resized = whenResized;
     },

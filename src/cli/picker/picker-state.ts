@@ -41,12 +41,6 @@ export type PickerChoice =
   | { action: "scope" }
   | { action: "leave" };
 
-export interface PickerStep {
-  state: PickerState;
-  /** Set when the key asks for an action. */
-  choice?: PickerChoice | undefined;
-}
-
 export function createPickerState(items: readonly PickerItem[], rows: number, query = ""): PickerState {
   return { items, query, matches: matchItems(items, { query }), selected: 0, top: 0, rows: Math.max(1, rows) };
 }
@@ -65,7 +59,11 @@ const CHANGES = {
 
 const ACTIONS = { enter: "resume", fork: "fork", "show-id": "show-id", scope: "scope", leave: "leave" } as const;
 
-export function pressKey(state: PickerState, key: PickerKey): PickerStep {
+/** `choice` is set when the key asks for an action. */
+export function pressKey(
+  state: PickerState,
+  key: PickerKey,
+): { state: PickerState; choice?: PickerChoice | undefined } {
   if (key.name === "text") return { state: withQuery(state, state.query + key.text) };
   if (key.name in CHANGES) return { state: CHANGES[key.name as keyof typeof CHANGES](state) };
   const action = ACTIONS[key.name as keyof typeof ACTIONS];

@@ -4,7 +4,7 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import type { ProjectStatus } from "../../claude/project-status.ts";
 import type { ClaudeCodeResult, LiveSession } from "../../claude/runner/runner-contract.ts";
 import type { SessionSelection } from "../../claude/selection/selection.ts";
-import { type AsJson, type MethodContract, agentId, countUpTo, objectOf, textUpTo } from "./shapes.ts";
+import { type AsJson, agentId, countUpTo, objectOf, textUpTo, admin, read } from "./shapes.ts";
 
 const repoPath = z
   .string()
@@ -19,46 +19,40 @@ const from = z
 const session = objectOf<AsJson<DiscoveredSession>>("A Claude Code session.");
 
 export const ccMethods = {
-  "cc.list": {
+  "cc.list": read({
     summary: "Lists Claude Code's sessions in one repo or all.",
-    permission: "read",
     params: z.strictObject({
       ...agent,
       repoPath: repoPath.describe("Default: every repo.").optional(),
       limit: countUpTo(10_000).default(100),
     }),
     result: z.object({ count: z.number(), sessions: z.array(session) }),
-  },
-  "cc.info": {
+  }),
+  "cc.info": read({
     summary: "Shows one session of Claude Code.",
-    permission: "read",
     params: z.strictObject({
       ...agent,
       sessionId: z.string().trim().min(4).max(64).describe("A session id, or a prefix of one."),
     }),
     result: z.object({ session }),
-  },
-  "cc.status": {
+  }),
+  "cc.status": read({
     summary: "Shows a project: git, GitHub, documents and its Claude Code sessions.",
-    permission: "read",
     params: z.strictObject({ ...agent, repoPath }),
     result: z.object({ status: objectOf<AsJson<ProjectStatus>>("As `holdfast cc status --json` prints it.") }),
-  },
-  "cc.select": {
+  }),
+  "cc.select": read({
     summary: "Decides whether a task resumes a session or starts a new one, with reasons.",
-    permission: "read",
     params: z.strictObject({ ...agent, repoPath, task: textUpTo(100_000), from }),
     result: z.object({ selection: objectOf<AsJson<SessionSelection>>("The decision.") }),
-  },
-  "cc.live": {
+  }),
+  "cc.live": read({
     summary: "Lists the runs of all Holdfast processes on this machine.",
-    permission: "read",
     params: z.strictObject(agent),
     result: z.object({ live: z.array(objectOf<LiveSession>("A run.")) }),
-  },
-  "cc.run": {
+  }),
+  "cc.run": admin({
     summary: "Gives Claude Code a task and waits for the result. It may change files in the repo.",
-    permission: "admin",
     params: z.strictObject({
       ...agent,
       repoPath,
@@ -72,10 +66,9 @@ export const ccMethods = {
       fresh: z.boolean().optional(),
     }),
     result: z.object({ result: objectOf<AsJson<ClaudeCodeResult>>("How it ended.") }),
-  },
-  "cc.kill": {
+  }),
+  "cc.kill": admin({
     summary: "Ends the runs of a session or a repo.",
-    permission: "admin",
     params: z.strictObject({
       ...agent,
       target: textUpTo(4096).describe("A session id, or a folder in the repo."),
@@ -86,5 +79,5 @@ export const ccMethods = {
         z.object({ sessionId: z.string().optional(), pid: z.number(), by: z.enum(["holdfast", "signal"]) }),
       ),
     }),
-  },
-} as const satisfies Record<string, MethodContract>;
+  }),
+};

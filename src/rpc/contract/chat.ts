@@ -3,7 +3,6 @@ import { z } from "zod";
 import { EVENT_NAMES } from "../protocol.ts";
 import {
   type HistoryMessage,
-  type MethodContract,
   accountId,
   agentId,
   chat,
@@ -18,6 +17,8 @@ import {
   textUpTo,
   thinkingLevel,
   usage,
+  read,
+  write,
 } from "./shapes.ts";
 
 const waitSeconds = z.number().positive().max(86_400);
@@ -25,9 +26,8 @@ const media = z.array(textUpTo(4096)).max(10);
 const sessionKeys = z.array(sessionKey).max(1000);
 
 export const chatMethods = {
-  "chat.send": {
+  "chat.send": write({
     summary: "Admits a message, which is then durable. The reply comes as events and is in the history.",
-    permission: "write",
     params: z.strictObject({
       ...chat,
       message,
@@ -44,10 +44,9 @@ export const chatMethods = {
       sessionKey: z.string().describe("As in events."),
       itemId: z.number().describe("As in events: the turn that answers has this id or a higher one."),
     }),
-  },
-  "chat.history": {
+  }),
+  "chat.history": read({
     summary: "Messages of a window, oldest first, page by page from the end.",
-    permission: "read",
     params: z.strictObject({
       ...chat,
       sessionId: sessionId.describe("A window. Default: the current one.").optional(),
@@ -69,10 +68,9 @@ export const chatMethods = {
       thinkingLevel: z.string().optional(),
       running: z.object({ itemId: z.number(), startedAt: instant }).optional().describe("The running turn."),
     }),
-  },
-  "chat.abort": {
+  }),
+  "chat.abort": write({
     summary: "Stops the running turn of a session, like `/stop`.",
-    permission: "write",
     params: z.strictObject({
       ...chat,
       runId: textUpTo(200).describe("Only if the turn answers the message with this idempotency key.").optional(),
@@ -81,10 +79,9 @@ export const chatMethods = {
       ok: z.literal(true),
       aborted: z.boolean().describe("False: no turn was running in this gateway."),
     }),
-  },
-  agent: {
+  }),
+  agent: write({
     summary: "Runs one turn and waits for it.",
-    permission: "write",
     params: z.strictObject({
       message,
       agentId: agentId.optional(),
@@ -142,10 +139,9 @@ export const chatMethods = {
         .object({ code: z.string(), kind: z.string(), message: z.string(), hint: z.string().optional() })
         .optional(),
     }),
-  },
-  "agents.list": {
+  }),
+  "agents.list": read({
     summary: "Lists the agents that are configured or have a folder.",
-    permission: "read",
     params: z.strictObject({}),
     result: z.object({
       defaultId: z.string(),
@@ -161,10 +157,9 @@ export const chatMethods = {
         }),
       ),
     }),
-  },
-  "message.send": {
+  }),
+  "message.send": write({
     summary: "Puts a message into the outbox and the transcript of the chat's session.",
-    permission: "write",
     params: z.strictObject({
       channel: channelName,
       to: textUpTo(512).describe("The chat, in the channel's notation; for `web` a session key."),
@@ -190,10 +185,9 @@ export const chatMethods = {
       messageId: z.string().optional().describe("The platform's id, once delivered."),
       mirrored: z.boolean().describe("False: the session was busy; its next turn will see the message."),
     }),
-  },
-  "events.subscribe": {
+  }),
+  "events.subscribe": read({
     summary: "Sends events to this connection. A new call replaces the selection of the previous one.",
-    permission: "read",
     params: z.strictObject({
       sessionKeys: sessionKeys.describe("Only events of these sessions. Default: all; an empty list: none.").optional(),
       events: z.array(z.enum(EVENT_NAMES)).max(100).describe("Only these. Default: all.").optional(),
@@ -203,5 +197,5 @@ export const chatMethods = {
       events: z.array(z.string()),
       sessionKeys: z.array(z.string()).optional(),
     }),
-  },
-} as const satisfies Record<string, MethodContract>;
+  }),
+};

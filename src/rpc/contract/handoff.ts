@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { HANDOFF_STATUSES } from "../../handoff/handoff-view.ts";
 import { CAPTURE_REASONS, FACT_KINDS, SUMMARY_KINDS } from "../../handoff/state.ts";
-import { type MethodContract, agentId, countUpTo, everyAgent, instant, sessionKey, textUpTo } from "./shapes.ts";
+import { agentId, countUpTo, everyAgent, instant, sessionKey, textUpTo, read, write } from "./shapes.ts";
 
 const handoffItem = z.object({
   kind: z.enum([...SUMMARY_KINDS, ...FACT_KINDS]),
@@ -51,9 +51,8 @@ const target = { sessionKey: sessionKey.optional(), nativeId: nativeId.optional(
 const done = { ok: z.literal(true), sessionKey: z.string() };
 
 export const handoffMethods = {
-  "handoff.status": {
+  "handoff.status": read({
     summary: "Shows the hand-off of a session. Default: the latest one.",
-    permission: "read",
     params: z.strictObject({
       ...target,
       verify: z.boolean().default(false).describe("Adds `remark`: compares each line with the repo's current state."),
@@ -65,10 +64,9 @@ export const handoffMethods = {
       handoff: handoff.optional(),
       markdown: z.string().describe("The hand-off as text.").optional(),
     }),
-  },
-  "handoff.list": {
+  }),
+  "handoff.list": read({
     summary: "Lists hand-offs, newest first, including expired and cleared ones.",
-    permission: "read",
     params: z.strictObject({
       agentId: everyAgent,
       project: textUpTo(200).optional(),
@@ -79,31 +77,28 @@ export const handoffMethods = {
       total: z.number().describe("Number without `limit`."),
       handoffs: z.array(handoff),
     }),
-  },
-  "handoff.capture": {
+  }),
+  "handoff.capture": write({
     summary: "Updates the hand-off of a session with its latest messages. Also for ended sessions of Claude Code.",
-    permission: "write",
     params: z.strictObject(target),
     result: z.object({
       ...done,
       captured: z.boolean().describe("False: there is nothing to hand over."),
       handoff: handoff.optional(),
     }),
-  },
-  "handoff.clear": {
+  }),
+  "handoff.clear": write({
     summary: "Deletes a hand-off for good. The transcript stays.",
-    permission: "write",
     params: z.strictObject(target),
     result: z.object({
       ...done,
       cleared: z.boolean().describe("False: there was no hand-off."),
       handoff: handoff.describe("The deleted hand-off.").optional(),
     }),
-  },
-  "handoff.resume": {
+  }),
+  "handoff.resume": write({
     summary:
       "Gives the hand-off to the next turn, even if it was offered before; for Claude Code, to the next session in the repo.",
-    permission: "write",
     params: z.strictObject({
       ...target,
       name: textUpTo(200).describe("Its project, or a prefix of its window's id. Required once expired.").optional(),
@@ -114,5 +109,5 @@ export const handoffMethods = {
       handoff: handoff.optional(),
       markdown: z.string().describe("The hand-off as text.").optional(),
     }),
-  },
-} as const satisfies Record<string, MethodContract>;
+  }),
+};

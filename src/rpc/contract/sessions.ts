@@ -3,7 +3,6 @@ import { z } from "zod";
 import { QUEUE_DROPS, QUEUE_MODES, VERBOSE_LEVELS } from "../../config/choices.ts";
 import type { DeliveryContext, SessionOrigin } from "../../store/session-entry.ts";
 import {
-  type MethodContract,
   agentId,
   countUpTo,
   everyAgent,
@@ -16,6 +15,9 @@ import {
   sessionKey,
   textUpTo,
   thinkingLevel,
+  admin,
+  read,
+  write,
 } from "./shapes.ts";
 
 const kind = z.enum(["direct", "group", "global", "unknown"]);
@@ -60,9 +62,8 @@ const text = textUpTo(1024).nullable().optional();
 const noEffect = level.describe("Kept for OpenClaw, without effect here.");
 
 export const sessionMethods = {
-  "sessions.list": {
+  "sessions.list": read({
     summary: "Lists sessions, most recently used first.",
-    permission: "read",
     params: z.strictObject({
       agentId: everyAgent,
       limit: countUpTo(10_000).default(200),
@@ -90,10 +91,9 @@ export const sessionMethods = {
       }),
       sessions: z.array(sessionRow),
     }),
-  },
-  "sessions.preview": {
+  }),
+  "sessions.preview": read({
     summary: "Shows the last messages of some sessions, shortened.",
-    permission: "read",
     params: z.strictObject({
       keys: z.array(sessionKey).min(1).max(64),
       limit: z.int().min(1).max(50).default(12),
@@ -110,10 +110,9 @@ export const sessionMethods = {
         }),
       ),
     }),
-  },
-  "sessions.resolve": {
+  }),
+  "sessions.resolve": read({
     summary: "Finds a session by key, label, session id or a prefix of it.",
-    permission: "read",
     params: z.strictObject({
       key: sessionKey.optional(),
       label: textUpTo(256).optional(),
@@ -128,10 +127,9 @@ export const sessionMethods = {
       sessionId: z.string().describe("The given window, else the current one."),
       isCurrent: z.boolean(),
     }),
-  },
-  "sessions.windows": {
+  }),
+  "sessions.windows": read({
     summary: "Lists the windows of a session, newest (current) first.",
-    permission: "read",
     params: z.strictObject(session),
     result: z.object({
       key: z.string(),
@@ -147,10 +145,9 @@ export const sessionMethods = {
         }),
       ),
     }),
-  },
-  "sessions.patch": {
+  }),
+  "sessions.patch": write({
     summary: "Changes settings of a session; null removes a setting.",
-    permission: "write",
     params: z.strictObject({
       ...session,
       expectedSessionId,
@@ -183,10 +180,9 @@ export const sessionMethods = {
       entry: sessionEntry,
       notes: z.array(z.string()).describe("Settings that are kept without effect.").optional(),
     }),
-  },
-  "sessions.reset": {
+  }),
+  "sessions.reset": write({
     summary: "Saves memory, closes the window and opens the next, like `/new`.",
-    permission: "write",
     params: z.strictObject({ ...session, expectedSessionId }),
     result: z.object({
       ok: z.literal(true),
@@ -194,10 +190,9 @@ export const sessionMethods = {
       previousSessionId: z.string(),
       entry: sessionEntry,
     }),
-  },
-  "sessions.delete": {
+  }),
+  "sessions.delete": admin({
     summary: "Removes a session and its hand-off; its transcripts move to the archive. Refused for the main session.",
-    permission: "admin",
     params: z.strictObject({ ...session, expectedSessionId }),
     result: z.object({
       ok: z.literal(true),
@@ -205,10 +200,9 @@ export const sessionMethods = {
       deleted: z.boolean().describe("False: no such session."),
       archived: z.array(z.string()).describe("Archive names for `holdfast sessions restore`."),
     }),
-  },
-  "sessions.compact": {
+  }),
+  "sessions.compact": write({
     summary: "Keeps the last lines of a transcript; the original is saved next to it.",
-    permission: "write",
     params: z.strictObject({
       ...session,
       maxLines: z.int().min(1).max(1_000_000).describe("Default: 400.").optional(),
@@ -220,5 +214,5 @@ export const sessionMethods = {
       archived: z.string().optional(),
       kept: count,
     }),
-  },
-} as const satisfies Record<string, MethodContract>;
+  }),
+};

@@ -6,12 +6,17 @@ import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage, TurnMark } from "../../transcript/entries.ts";
 import type { Permission } from "../protocol.ts";
 
-/** One row of the method table, without the handler. */
-export interface MethodContract {
-  summary: string;
-  permission: Permission;
-  params: z.ZodObject;
-  result: z.ZodObject;
+/** Rows of the method table, by the permission that a caller needs. */
+export const read = methodFor("read");
+export const write = methodFor("write");
+export const admin = methodFor("admin");
+
+function methodFor(permission: Permission) {
+  return <Params extends z.ZodObject, Result extends z.ZodObject>(row: {
+    summary: string;
+    params: Params;
+    result: Result;
+  }) => ({ ...row, permission });
 }
 
 /** Dates become ISO text. */

@@ -1,7 +1,7 @@
 /** State of the gateway, its agents and channels, and search for people; see docs/search.md. */
 import { z } from "zod";
 import type { ChannelStatus } from "../../channels/channel.ts";
-import { type MethodContract, countUpTo, everyAgent, instant, objectOf } from "./shapes.ts";
+import { countUpTo, everyAgent, instant, objectOf, read } from "./shapes.ts";
 import type { ClusterState } from "../../store/cluster.ts";
 import type { MeaningStatus } from "../../memory/meaning.ts";
 import type { FoundSession } from "../../memory/person-search.ts";
@@ -37,9 +37,8 @@ const statusRow = z.object({
 });
 
 export const statusMethods = {
-  health: {
+  health: read({
     summary: "Checks everything and lists problems.",
-    permission: "read",
     params: z.strictObject({}),
     result: z.object({
       ok: z.boolean(),
@@ -57,10 +56,9 @@ export const statusMethods = {
       ),
       problems: z.array(z.string()),
     }),
-  },
-  status: {
+  }),
+  status: read({
     summary: "Shows running and queued work, and the most recent sessions.",
-    permission: "read",
     params: z.strictObject({
       agentId: everyAgent,
       limit: countUpTo(100).describe("Number of sessions.").default(10),
@@ -97,19 +95,17 @@ export const statusMethods = {
         byAgent: z.array(z.object({ agentId: z.string(), path: z.string(), count: z.number() })),
       }),
     }),
-  },
-  "channels.status": {
+  }),
+  "channels.status": read({
     summary: "Shows the state of the channel accounts.",
-    permission: "read",
     params: z.strictObject({}),
     result: z.object({ ts: instant, channels: z.array(channelRow) }),
-  },
-} as const satisfies Record<string, MethodContract>;
+  }),
+};
 
 export const searchMethods = {
-  "search.query": {
+  "search.query": read({
     summary: "Finds chats, Claude Code sessions and memory files by their words.",
-    permission: "read",
     params: z.strictObject({
       text: z.string().trim().min(1).max(2000).describe('Words; `"a phrase"`, `-without`, `begin*`.'),
       in: z.enum(["chats", "claude", "memory"]).describe("Default: everywhere.").optional(),
@@ -132,10 +128,9 @@ export const searchMethods = {
       pendingFiles: z.number(),
       note: z.string().optional(),
     }),
-  },
-  "search.status": {
+  }),
+  "search.status": read({
     summary: "Shows what the search index holds, and what it has not read yet.",
-    permission: "read",
     params: z.strictObject({}),
     result: z.object({
       files: z.number(),
@@ -148,5 +143,5 @@ export const searchMethods = {
         "Sessions that the embedding model has encoded, and what it cost.",
       ).optional(),
     }),
-  },
-} as const satisfies Record<string, MethodContract>;
+  }),
+};

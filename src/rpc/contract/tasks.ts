@@ -1,6 +1,6 @@
 /** Tasks that conversations gave to Claude Code; see docs/claude-code-from-chat.md. */
 import { z } from "zod";
-import { type MethodContract, chat, countUpTo, idempotencyKey, instant, textUpTo } from "./shapes.ts";
+import { chat, countUpTo, idempotencyKey, instant, textUpTo, read, write } from "./shapes.ts";
 
 const taskView = z
   .object({
@@ -28,15 +28,13 @@ const taskView = z
   .describe("A task.");
 
 export const taskMethods = {
-  "tasks.list": {
+  "tasks.list": read({
     summary: "Lists the tasks of a session, newest first.",
-    permission: "read",
     params: z.strictObject({ ...chat, limit: countUpTo(100).default(20) }),
     result: z.object({ tasks: z.array(taskView) }),
-  },
-  "sessions.tool": {
+  }),
+  "sessions.tool": write({
     summary: "Runs a tool over sessions in the name of a session, which sees what that session may see.",
-    permission: "write",
     params: z.strictObject({
       ...chat,
       tool: textUpTo(64).describe("Such as `sessions_list`; see docs/session-tools.md."),
@@ -44,10 +42,9 @@ export const taskMethods = {
       idempotencyKey,
     }),
     result: z.object({ text: z.string(), isError: z.boolean() }),
-  },
-  "tasks.start": {
+  }),
+  "tasks.start": write({
     summary: "Gives Claude Code a task in the name of a session, which gets its questions and its result.",
-    permission: "write",
     params: z.strictObject({
       ...chat,
       task: textUpTo(100_000),
@@ -65,5 +62,5 @@ export const taskMethods = {
       decision: z.string().describe("Why a session is resumed, or a fresh one started."),
       project: z.string().describe("The state of the repo, for a model."),
     }),
-  },
-} as const satisfies Record<string, MethodContract>;
+  }),
+};

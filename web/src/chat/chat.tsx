@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useController, usePageState } from "../page-context.ts";
-import { Logo, HistoryIcon } from "../parts/icons.tsx";
+import { Logo, Icon } from "../parts/icons.tsx";
 import { fullTime } from "../parts/time.ts";
 import { tabStorage } from "../storage.ts";
 import { Transcript } from "../transcript/transcript.tsx";
@@ -85,7 +85,7 @@ function OldWindowBar({ sessionKey, windowId }: { sessionKey: string; windowId: 
   const shown = usePageState(({ windows }) => windows?.windows.find(({ sessionId }) => sessionId === windowId));
   return (
     <div className="old-window" role="status">
-      <HistoryIcon />
+      <Icon name="history" />
       <p>
         <strong>Old window.</strong> {shown === undefined ? "" : `${span(shown.openedAt, shown.closedAt)}. `}
         <span className="wide-only">It is read-only.</span>

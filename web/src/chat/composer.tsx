@@ -1,7 +1,7 @@
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { useController } from "../page-context.ts";
-import { SendIcon, StopIcon } from "../parts/icons.tsx";
-import { tabStorage } from "../storage.ts";
+import { Button } from "../parts/button.tsx";
+import { useTabState } from "../storage.ts";
 
 /** On touch screens Enter starts a new line, and focus would open the keyboard. */
 const isTouch = window.matchMedia("(pointer: coarse)").matches;
@@ -9,7 +9,7 @@ const isTouch = window.matchMedia("(pointer: coarse)").matches;
 export function Composer({ sessionKey, isRunning }: { sessionKey: string; isRunning: boolean }) {
   const controller = useController();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useDraft(sessionKey);
+  const [text = "", setText] = useTabState(`draft:${sessionKey}`);
   const isEmpty = text.trim() === "";
 
   useLayoutEffect(() => {
@@ -25,7 +25,7 @@ export function Composer({ sessionKey, isRunning }: { sessionKey: string; isRunn
   const send = (): void => {
     if (isEmpty) return;
     controller.chat.send(sessionKey, text.trim());
-    setText("");
+    setText(undefined);
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -52,38 +52,23 @@ export function Composer({ sessionKey, isRunning }: { sessionKey: string; isRunn
           placeholder="Message, or / for a command"
           aria-label="Message"
           dir="auto"
-          onChange={(event) => setText(event.target.value)}
+          onChange={({ target }) => setText(target.value === "" ? undefined : target.value)}
           onKeyDown={onKeyDown}
         />
         {isRunning && (
-          <button
-            type="button"
+          <Button
+            icon="stop"
             className="round stop"
-            aria-label="Stop the answer"
+            label="Stop the answer"
             title="Stop (Esc)"
             onClick={() => controller.chat.stop(sessionKey)}
-          >
-            <StopIcon />
-          </button>
+          />
         )}
-        <button type="submit" className="round send" aria-label="Send" title="Send (Enter)" disabled={isEmpty}>
-          <SendIcon />
-        </button>
+        <Button icon="send" type="submit" className="round send" label="Send" title="Send (Enter)" disabled={isEmpty} />
       </div>
       <p className="composer-hint">
         <kbd>Enter</kbd> to send, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line, <kbd>/new</kbd> for a new window
       </p>
     </form>
   );
-}
-
-/** The draft of each session survives a reload. */
-function useDraft(sessionKey: string): [string, (text: string) => void] {
-  const name = `draft:${sessionKey}`;
-  const [text, setText] = useState(() => tabStorage.read(name) ?? "");
-  const change = (next: string): void => {
-    setText(next);
-    tabStorage.write(name, next === "" ? undefined : next);
-  };
-  return [text, change];
 }

@@ -3,7 +3,7 @@ import { type MouseEvent, useEffect } from "react";
 import { withoutRepeats } from "../../../src/handoff/items.ts";
 import { type Place, formatPlace } from "../address.ts";
 import { useController, usePageState } from "../page-context.ts";
-import { CloseIcon } from "../parts/icons.tsx";
+import { Button } from "../parts/button.tsx";
 import { fullTime } from "../parts/time.ts";
 import { When } from "../parts/when.tsx";
 import type { Handoff, HandoffDeed } from "../state/state.ts";
@@ -31,9 +31,7 @@ export function HandoffPanel({ sessionKey, onClose, onFollow }: Props) {
     <aside className="handoff" aria-label="Hand-off" aria-busy={doing !== undefined}>
       <header className="handoff-head">
         <h3>Hand-off</h3>
-        <button type="button" className="quiet" aria-label="Close the hand-off" onClick={onClose}>
-          <CloseIcon />
-        </button>
+        <Button icon="close" label="Close the hand-off" onClick={onClose} />
       </header>
       <div className="handoff-body">
         {answer === undefined && problem === undefined && <p className="handoff-note">Loading…</p>}
@@ -141,11 +139,11 @@ function Sections({ handoff, sessionKey, onFollow }: { handoff: Handoff } & Pick
                   {text}
                 </s>
               )}{" "}
-              <Reference place={placeOf(sessionKey, sessionId ?? windowId, entryId)} onFollow={onFollow} />
+              <Reference place={{ key: sessionKey, windowId: sessionId ?? windowId, entryId }} onFollow={onFollow} />
               {resolvedBy !== undefined && (
                 <>
                   {" resolved "}
-                  <Reference place={placeOf(sessionKey, windowId, resolvedBy)} onFollow={onFollow} />
+                  <Reference place={{ key: sessionKey, windowId, entryId: resolvedBy }} onFollow={onFollow} />
                 </>
               )}
               {remark !== undefined && <span className="handoff-remark">{remark}</span>}
@@ -155,10 +153,6 @@ function Sections({ handoff, sessionKey, onFollow }: { handoff: Handoff } & Pick
       </section>
     );
   });
-}
-
-function placeOf(key: string, windowId: string | undefined, entryId: string): Place {
-  return { key, entryId, windowId };
 }
 
 function Reference({ place, onFollow }: { place: Place; onFollow: () => void }) {

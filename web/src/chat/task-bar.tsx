@@ -1,5 +1,6 @@
 /** The running tasks of a session, above the field for messages: what each does, its question, and Stop. */
 import { useController, usePageState } from "../page-context.ts";
+import { Button } from "../parts/button.tsx";
 import type { OpenTask } from "../state/state.ts";
 
 export function TaskBar({ sessionKey }: { sessionKey: string }) {
@@ -25,9 +26,7 @@ function TaskCard({ task, sessionKey }: { task: OpenTask; sessionKey: string }) 
         <p className="task-title" dir="auto" title={text}>
           {text}
         </p>
-        <button type="button" className="quiet" onClick={send(`/cc stop ${id}`)}>
-          Stop
-        </button>
+        <Button onClick={send(`/cc stop ${id}`)}>Stop</Button>
       </div>
       {question === undefined ? (
         <p className="task-line" role="status" dir="auto">

@@ -2,34 +2,22 @@
 import type { RpcCaller } from "../../../src/rpc/client.ts";
 import { type Place, readPlace, takeTokenFromAddress, writePlace } from "../address.ts";
 import { type Connection, openConnection } from "../connection.ts";
+import { placeChanged, runningRead } from "../state/changes.ts";
+import { applyEvent } from "../state/event-changes.ts";
 import type { FoundSession } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
 import { tabStorage } from "../storage.ts";
-import { type ChatControl, createChatControl } from "./chat-control.ts";
-import { type HandoffControl, createHandoffControl } from "./handoff-control.ts";
-import { type HistoryControl, createHistoryControl } from "./history-control.ts";
+import { createChatControl } from "./chat-control.ts";
+import { createHandoffControl } from "./handoff-control.ts";
+import { createHistoryControl } from "./history-control.ts";
 import { keepState } from "./keep-state.ts";
-import { type TasksControl, createTasksControl } from "./tasks-control.ts";
-import { type SessionsControl, createSessionsControl } from "./sessions-control.ts";
+import { createTasksControl } from "./tasks-control.ts";
+import { createSessionsControl } from "./sessions-control.ts";
 import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
-export interface Controller {
-  readonly chat: ChatControl;
-  readonly handoff: HandoffControl;
-  readonly history: HistoryControl;
-  readonly sessions: SessionsControl;
-  readonly tasks: TasksControl;
-  /** Signs in with the token in the address or of this tab, and shows the session in the address. */
-  start(): void;
-  signIn(token: string): void;
-  signOut(): void;
-  retryNow(): void;
-  open(place: Place): void;
-  /** Opens a chat at its best passage. Fails for a chat that was deleted. */
-  openFound(found: FoundSession): Promise<void>;
-}
+export type Controller = ReturnType<typeof createController>;
 
-export function createController(store: Store): Controller {
+export function createController(store: Store) {
   let connection: Connection | undefined;
   const caller: RpcCaller = {
     call: async (method, params, options) => {
@@ -50,22 +38,16 @@ export function createController(store: Store): Controller {
       opened.call("agents.list", {}),
       opened.call("status", { limit: 1 }),
     ]);
-    store.dispatch({ type: "running.read", running: turns.running });
-    store.dispatch({
-      type: "agents.read",
-      agents: { defaultId: agents.defaultId, mainKey: agents.mainKey, ids: agents.agents.map(({ id }) => id) },
-    });
+    store.change((state) => runningRead(state, turns.running));
+    const { defaultId, mainKey } = agents;
+    store.set({ agents: { defaultId, mainKey, ids: agents.agents.map(({ id }) => id) } });
     await chat.sendAgain();
     await Promise.all([sessions.refresh(), history.refresh(), handoff.refresh(), tasks.refresh()]);
   };
 
   const onEvent = (event: RpcEvent): void => {
-    store.dispatch({ type: "event", event });
-    sessions.onEvent(event);
-    history.onEvent(event);
-    handoff.onEvent(event);
-    tasks.onEvent(event);
-    chat.onEvent(event);
+    store.change((state) => applyEvent(state, event));
+    for (const control of [sessions, history, handoff, tasks, chat]) control.onEvent(event);
   };
 
   const signIn = (token: string): void => {
@@ -73,12 +55,9 @@ export function createController(store: Store): Controller {
     tabStorage.write(TOKEN, token);
     connection = openConnection(token, {
       onLink: (link) => {
-        if (link.state === "refused") {
-          tabStorage.write(TOKEN, undefined);
-          store.dispatch({ type: "link.changed", link: { state: "signed-out", reason: link.reason } });
-        } else {
-          store.dispatch({ type: "link.changed", link });
-        }
+        if (link.state !== "refused") return store.set({ link });
+        tabStorage.write(TOKEN, undefined);
+        store.set({ link: { state: "signed-out", reason: link.reason } });
       },
       onOpen,
       onEvent,
@@ -86,7 +65,7 @@ export function createController(store: Store): Controller {
   };
 
   const show = (place: Place): void => {
-    store.dispatch({ type: "place.changed", place });
+    store.change((state) => placeChanged(state, place));
     void history.refresh();
     void tasks.refresh();
   };
@@ -108,21 +87,23 @@ export function createController(store: Store): Controller {
     history,
     sessions,
     tasks,
-    start: () => {
+    /** Signs in with the token in the address or of this tab, and shows the session in the address. */
+    start: (): void => {
       keepState(store);
       window.addEventListener("hashchange", followAddress);
       followAddress();
     },
     signIn,
-    signOut: () => {
+    signOut: (): void => {
       connection?.close();
       connection = undefined;
       tabStorage.write(TOKEN, undefined);
-      store.dispatch({ type: "link.changed", link: { state: "signed-out" } });
+      store.set({ link: { state: "signed-out" } });
     },
     retryNow: () => connection?.retryNow(),
     open,
-    openFound: async ({ sessionId, agentId, passages }) => {
+    /** Opens a chat at its best passage. Fails for a chat that was deleted. */
+    openFound: async ({ sessionId, agentId, passages }: FoundSession): Promise<void> => {
       const { key, isCurrent } = await caller.call("sessions.resolve", { sessionId, agentId });
       open({ key, windowId: isCurrent ? undefined : sessionId, entryId: passages[0]?.entryId });
     },

@@ -7,25 +7,22 @@ import type { Store } from "../state/store.ts";
 import { createReadAgain } from "./read-again.ts";
 import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
-export interface HandoffControl {
-  /** Reads the hand-off until `unwatch`. */
-  watch(key: string): void;
-  unwatch(): void;
-  refresh(): Promise<void>;
-  /** `name` is the project of an expired hand-off. */
-  perform(key: string, deed: HandoffDeed, name?: string): Promise<void>;
-  onEvent(event: RpcEvent): void;
-}
-
-export function createHandoffControl(store: Store, caller: RpcCaller): HandoffControl {
+export function createHandoffControl(store: Store, caller: RpcCaller) {
   let watched: string | undefined;
+
+  /** Ignored for a session that is not shown. */
+  const change = (key: string, part: Partial<HandoffState>): void =>
+    store.change((state) => {
+      const known = state.handoff?.key === key ? state.handoff : { key };
+      return state.place.key === key ? { ...state, handoff: { ...known, ...part } } : state;
+    });
 
   const read = async (key: string): Promise<void> => {
     const changes = await caller.call("handoff.status", { sessionKey: key, verify: true }).then(
       (answer) => ({ answer }),
       (error: unknown) => (isConnectionLost(error) ? {} : { problem: errorMessage(error) }),
     );
-    store.dispatch({ type: "handoff.changed", ...stateOf(store, key), problem: undefined, ...changes });
+    change(key, { problem: undefined, ...changes });
   };
 
   const refresh = createReadAgain(async () => {
@@ -33,17 +30,18 @@ export function createHandoffControl(store: Store, caller: RpcCaller): HandoffCo
   });
 
   return {
-    watch: (key) => {
+    /** Reads the hand-off until `unwatch`. */
+    watch: (key: string): void => {
       watched = key;
       if (store.get().link.state === "open") void refresh();
     },
-    unwatch: () => {
+    unwatch: (): void => {
       watched = undefined;
     },
     refresh,
-    perform: async (key, deed, name) => {
-      const begun = { doing: deed, result: undefined, problem: undefined };
-      store.dispatch({ type: "handoff.changed", ...stateOf(store, key), ...begun });
+    /** `name` is the project of an expired hand-off. */
+    perform: async (key: string, deed: HandoffDeed, name?: string): Promise<void> => {
+      change(key, { doing: deed, result: undefined, problem: undefined });
       let outcome: Partial<HandoffState> = {};
       try {
         outcome = { result: await DEEDS[deed](caller, key, name) };
@@ -51,18 +49,13 @@ export function createHandoffControl(store: Store, caller: RpcCaller): HandoffCo
       } catch (error) {
         if (!isConnectionLost(error)) outcome = { problem: errorMessage(error) };
       }
-      store.dispatch({ type: "handoff.changed", ...stateOf(store, key), doing: undefined, ...outcome });
+      change(key, { doing: undefined, ...outcome });
     },
-    onEvent: (event) => {
+    onEvent: (event: RpcEvent): void => {
       const changes = event.type === "handoff.changed" || event.type === "session.changed";
       if (changes && event.sessionKey === watched) void refresh();
     },
   };
-}
-
-function stateOf(store: Store, key: string): HandoffState {
-  const { handoff } = store.get();
-  return handoff?.key === key ? handoff : { key };
 }
 
 /** Each returns its result as text. */

@@ -2,23 +2,17 @@
 import { errorMessage } from "../../../src/base/errors.ts";
 import type { RpcCaller } from "../../../src/rpc/client.ts";
 import { isConnectionLost } from "../connection.ts";
+import { historyFailed, historyRead, olderRead } from "../state/history-changes.ts";
 import type { PageState } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
 import { createReadAgain } from "./read-again.ts";
 import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
-export interface HistoryControl {
-  /** Reads the end of the visible transcript, and the windows of its session. */
-  refresh(): Promise<void>;
-  loadOlder(): Promise<void>;
-  /** Titles of windows change with their messages. */
-  refreshWindows(key: string): Promise<void>;
-  onEvent(event: RpcEvent): void;
-}
+export type HistoryControl = ReturnType<typeof createHistoryControl>;
 
 const PAGE = 60;
 
-export function createHistoryControl(store: Store, caller: RpcCaller): HistoryControl {
+export function createHistoryControl(store: Store, caller: RpcCaller) {
   /** The last turn for which the transcript was read early. */
   let joined: string | undefined;
 
@@ -32,7 +26,7 @@ export function createHistoryControl(store: Store, caller: RpcCaller): HistoryCo
     const running = live[key]?.itemId;
     try {
       const page = await caller.call("chat.history", { sessionKey: key, sessionId: place.windowId, limit: PAGE });
-      store.dispatch({ type: "history.read", place, page, settled, running });
+      store.change((state) => historyRead(state, { place, page, settled, running }));
       if (page.sessionId !== undefined) await readNewWindows(key, page.sessionId);
     } catch (error) {
       showFailure(place, error);
@@ -47,21 +41,22 @@ export function createHistoryControl(store: Store, caller: RpcCaller): HistoryCo
 
   const readWindows = async (key: string): Promise<void> => {
     const found = await caller.call("sessions.windows", { key });
-    store.dispatch({ type: "windows.read", key, windows: found.windows });
+    store.set({ windows: { key, windows: found.windows } });
   };
 
   const showFailure = (place: PageState["place"], error: unknown): void => {
     const problem = isConnectionLost(error) ? undefined : errorMessage(error);
-    store.dispatch({ type: "history.failed", place, problem });
+    store.change((state) => historyFailed(state, place, problem));
   };
 
   return {
+    /** Reads the end of the visible transcript, and the windows of its session. */
     refresh,
-    loadOlder: async () => {
+    loadOlder: async (): Promise<void> => {
       const { view, place, link } = store.get();
       const canRead = link.state === "open" && view?.problem === undefined;
       if (view?.before === undefined || view.isLoadingOlder || !canRead) return;
-      store.dispatch({ type: "history.older-asked" });
+      store.set({ view: { ...view, isLoadingOlder: true } });
       try {
         const page = await caller.call("chat.history", {
           sessionKey: view.key,
@@ -69,16 +64,17 @@ export function createHistoryControl(store: Store, caller: RpcCaller): HistoryCo
           limit: PAGE,
           before: view.before,
         });
-        store.dispatch({ type: "history.older-read", place, page });
+        store.change((state) => olderRead(state, place, page));
       } catch (error) {
         showFailure(place, error);
       }
     },
-    refreshWindows: async (key) => {
+    /** Titles of windows change with their messages. */
+    refreshWindows: async (key: string): Promise<void> => {
       // On failure the known windows stay.
       await readWindows(key).catch(() => undefined);
     },
-    onEvent: (event) => {
+    onEvent: (event: RpcEvent): void => {
       const { place, pending } = store.get();
       if (!("sessionKey" in event) || event.sessionKey !== place.key || place.windowId !== undefined) return;
       const isWritten = event.type === "task.changed" && event.text !== undefined;

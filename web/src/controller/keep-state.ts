@@ -9,8 +9,7 @@ const MAX_SEEN = 2000;
 export function keepState(store: Store): void {
   const seenSince = Number(browserStorage.read("seen-since")) || Date.now();
   browserStorage.write("seen-since", String(seenSince));
-  store.dispatch({
-    type: "kept.restored",
+  store.set({
     pending: readList<PendingMessage>("pending", ["id", "key", "text"]),
     notes: readList<Note>("notes", ["key", "text"]),
     seen: readSeen(),

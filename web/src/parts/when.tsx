@@ -1,4 +1,4 @@
-import { fullTime, isoTime } from "./time.ts";
+import { fullTime, isoTime, shortTime } from "./time.ts";
 
 /** Transcripts may contain invalid times. */
 export function When({ at, format }: { at: number; format: (at: number) => string }) {
@@ -11,3 +11,17 @@ export function When({ at, format }: { at: number; format: (at: number) => strin
 }
 
 const MAX_TIME = 8.64e15;
+
+/** The first line of a row in a list. */
+export function RowHead({ title, at }: { title: string; at: number }) {
+  return (
+    <span className="row-line">
+      <span className="row-title" dir="auto">
+        {title}
+      </span>
+      <span className="row-time">
+        <When at={at} format={shortTime} />
+      </span>
+    </span>
+  );
+}

@@ -3,8 +3,7 @@ import { type ReactNode, useState } from "react";
 import { errorMessage } from "../../../src/base/errors.ts";
 import { useController, usePageState } from "../page-context.ts";
 import { CopyButton } from "../parts/markdown.tsx";
-import { shortTime } from "../parts/time.ts";
-import { When } from "../parts/when.tsx";
+import { RowHead } from "../parts/when.tsx";
 import type { FoundSession } from "../state/state.ts";
 
 export function FoundList() {
@@ -49,16 +48,7 @@ function FoundRow({ found }: { found: FoundSession }) {
   return (
     <li className="found">
       <button type="button" className="session-row" aria-expanded={isChat ? undefined : isUnfolded} onClick={open}>
-        <span className="row-line">
-          <span className="row-title" dir="auto">
-            {found.title === "" ? "(no title)" : found.title}
-          </span>
-          {found.at !== undefined && (
-            <span className="row-time">
-              <When at={Date.parse(found.at)} format={shortTime} />
-            </span>
-          )}
-        </span>
+        <RowHead title={found.title === "" ? "(no title)" : found.title} at={Date.parse(found.at ?? "")} />
         <span className="row-preview">{originText(found)}</span>
         {found.passages.map(({ role, line, text }) => (
           <span key={line} className="passage" data-role={role} dir="auto">

@@ -1,11 +1,12 @@
-import { type KeyboardEvent, useMemo, useRef, useState, useEffect } from "react";
+import { type KeyboardEvent, memo, useMemo, useRef, useState, useEffect } from "react";
 import { useController, usePageState } from "../page-context.ts";
 import { daysAgo } from "../parts/time.ts";
-import { Logo, SearchIcon, PlusIcon } from "../parts/icons.tsx";
+import { RowHead } from "../parts/when.tsx";
+import { Button } from "../parts/button.tsx";
+import { Logo, Icon } from "../parts/icons.tsx";
 import type { PageState, SessionRow as Row } from "../state/state.ts";
-import { SessionRow } from "./session-row.tsx";
-import { sessionTitle, newSessionKey } from "./session-title.ts";
-import { isUnread, searchedText } from "../state/reduce.ts";
+import { newSessionKey, sessionChannel, sessionTitle } from "./session-title.ts";
+import { isUnread, searchedText } from "../state/changes.ts";
 import { FoundList } from "./found-list.tsx";
 
 export function SessionList() {
@@ -33,9 +34,7 @@ export function SessionList() {
         <Rows />
       </div>
       <footer className="sidebar-foot">
-        <button type="button" className="quiet" onClick={() => controller.signOut()}>
-          Sign out
-        </button>
+        <Button onClick={() => controller.signOut()}>Sign out</Button>
         <Version />
       </footer>
     </aside>
@@ -67,7 +66,7 @@ function SessionFilter({ onEnterList }: { onEnterList: () => void }) {
   return (
     <search className="session-filter">
       <span className="search-field">
-        <SearchIcon />
+        <Icon name="search" />
         <input
           type="search"
           placeholder="Search everything"
@@ -104,10 +103,7 @@ function Rows() {
   const running = usePageState(({ live }) => runningKeys(live));
   const { rows, problem } = sessions;
   const isSearch = searchedText(sessions.query) !== "";
-  const groups = useMemo(
-    () => (isSearch ? namedSessions(rows ?? []) : groupSessions(rows ?? [], Date.now())),
-    [rows, isSearch],
-  );
+  const groups = useMemo(() => groupSessions(rows ?? [], isSearch), [rows, isSearch]);
   const onOpen = useMemo(() => (key: string) => controller.open({ key }), [controller]);
   const hasManyAgents = (agents?.ids.length ?? 0) > 1;
 
@@ -122,11 +118,11 @@ function Rows() {
   if (rows?.length === 0 && !isSearch) return <p className="list-note">{emptyText(sessions.query)}</p>;
   return (
     <>
-      {groups.map((group) => (
-        <section key={group.name} className="session-group" aria-label={group.name}>
-          <h2>{group.name}</h2>
+      {groups.map(([name, group]) => (
+        <section key={name} className="session-group" aria-label={name}>
+          <h2>{name}</h2>
           <ul>
-            {group.rows.map((row) => (
+            {group.map((row) => (
               <SessionRow
                 key={row.key}
                 row={row}
@@ -146,31 +142,58 @@ function Rows() {
   );
 }
 
-interface SessionGroup {
-  name: string;
-  rows: Row[];
+interface RowProps {
+  row: Row;
+  title: string;
+  /** Shown if there are several agents. */
+  agentId?: string | undefined;
+  isSelected: boolean;
+  isRunning: boolean;
+  isUnread: boolean;
+  onOpen: (key: string) => void;
 }
 
-const NAMED = 5;
+const SessionRow = memo(function SessionRow(props: RowProps) {
+  const { row, title, isSelected, isRunning, isUnread, onOpen } = props;
+  const channel = sessionChannel(row);
+  return (
+    <li>
+      <button
+        type="button"
+        className="session-row"
+        data-key={row.key}
+        data-unread={isUnread}
+        aria-current={isSelected ? "true" : undefined}
+        onClick={() => onOpen(row.key)}
+      >
+        <RowHead title={title} at={row.updatedAt} />
+        <span className="row-line">
+          <span className="row-preview" dir="auto">
+            {row.lastMessagePreview ?? ""}
+          </span>
+          <span className="row-marks">
+            {isRunning && <span className="running-dot" role="img" aria-label="Answering" />}
+            {isUnread && <span className="unread-dot" role="img" aria-label="Unread" />}
+            <span className="tag">{channel}</span>
+            {props.agentId !== undefined && <span className="tag">{props.agentId}</span>}
+          </span>
+        </span>
+      </button>
+    </li>
+  );
+});
 
 /** A longer list would hide the passages below. */
-function namedSessions(rows: readonly Row[]): SessionGroup[] {
-  return rows.length === 0 ? [] : [{ name: "Names", rows: rows.slice(0, NAMED) }];
+const NAMED = 5;
+
+/** In a search the sessions with these names, else all by the day of their last use. Both newest first. */
+function groupSessions(rows: readonly Row[], isSearch: boolean): [name: string, rows: Row[]][] {
+  if (isSearch) return rows.length === 0 ? [] : [["Names", rows.slice(0, NAMED)]];
+  const now = Date.now();
+  return [...Map.groupBy(rows, ({ updatedAt }) => groupName(updatedAt, now))];
 }
 
 const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
-
-/** By the day of their last use; rows and groups are newest first. */
-function groupSessions(rows: readonly Row[], now: number): SessionGroup[] {
-  const groups: SessionGroup[] = [];
-  for (const row of rows) {
-    const name = groupName(row.updatedAt, now);
-    const last = groups.at(-1);
-    if (last?.name === name) last.rows.push(row);
-    else groups.push({ name, rows: [row] });
-  }
-  return groups;
-}
 
 function groupName(at: number, now: number): string {
   const days = daysAgo(at, now);
@@ -228,9 +251,7 @@ function LoadMore({ shown, total }: { shown: number; total: number }) {
     return (
       <div className="list-note problem" role="alert">
         {problem}
-        <button type="button" className="quiet" onClick={() => void controller.sessions.refresh()}>
-          Try again
-        </button>
+        <Button onClick={() => void controller.sessions.refresh()}>Try again</Button>
       </div>
     );
   }
@@ -249,21 +270,20 @@ function NewConversation() {
   const start = (agentId: string): void => controller.open({ key: newSessionKey(agentId) });
   if (agents === undefined || agents.ids.length < 2) {
     return (
-      <button
-        type="button"
+      <Button
+        icon="plus"
         className="new-conversation"
         disabled={agents === undefined}
         onClick={() => start(agents?.defaultId ?? "main")}
       >
-        <PlusIcon />
         New
         <span className="hidden"> conversation</span>
-      </button>
+      </Button>
     );
   }
   return (
     <span className="new-conversation choice">
-      <PlusIcon />
+      <Icon name="plus" />
       New
       <select aria-label="New conversation with" value="" onChange={({ target }) => start(target.value)}>
         <option value="" disabled>

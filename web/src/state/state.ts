@@ -1,7 +1,6 @@
-/** The state of the page, and the actions that change it in `reduce`. */
+/** The state of the page. `changes.ts` and the files beside it compute the next one. */
 import type { ResultOf } from "../../../src/rpc/contract.ts";
 import type { HistoryMessage } from "../../../src/rpc/contract/shapes.ts";
-import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 import type { Place } from "../address.ts";
 import type { Link } from "../connection.ts";
 
@@ -146,34 +145,3 @@ export function initialState(place: Place): PageState {
     seenSince: 0,
   };
 }
-
-export type Action =
-  | { type: "link.changed"; link: PageState["link"] }
-  | { type: "kept.restored"; pending: PendingMessage[]; notes: Note[]; seen: Record<string, number>; seenSince: number }
-  | { type: "agents.read"; agents: NonNullable<PageState["agents"]> }
-  | { type: "place.changed"; place: Place }
-  | { type: "sessions.asked"; query: SessionQuery }
-  /** `offset` 0 replaces the beginning of the list; other pages are appended. */
-  | { type: "sessions.read"; query: SessionQuery; rows: SessionRow[]; total: number; offset: number }
-  | { type: "sessions.failed"; problem: string | undefined }
-  /** Ignored if the search has changed meanwhile. */
-  | { type: "search.answered"; query: SessionQuery; found: PageState["found"] }
-  | { type: "windows.read"; key: string; windows: SessionWindow[] }
-  /** `settled` and `running`: the ended turns and the running one when the history was requested. */
-  | { type: "history.read"; place: Place; page: HistoryPage; settled: readonly string[]; running: number | undefined }
-  | { type: "history.older-asked" }
-  | { type: "history.older-read"; place: Place; page: HistoryPage }
-  | { type: "history.failed"; place: Place; problem: string | undefined }
-  /** Ignored for a session that is not shown. */
-  | ({ type: "handoff.changed" } & HandoffState)
-  /** Ignored for a session that is not shown. */
-  | { type: "tasks.read"; key: string; tasks: OpenTask[] }
-  | { type: "message.written"; message: PendingMessage }
-  | { type: "message.accepted"; id: string; itemId: number; hasEnded: boolean }
-  | { type: "message.refused"; id: string; problem: string }
-  | { type: "message.retried"; id: string }
-  | { type: "message.discarded"; id: string }
-  | { type: "turn.stopping"; key: string }
-  /** Replaces the turns known from events, because events were missed. */
-  | { type: "running.read"; running: readonly { sessionKey: string; itemId: number }[] }
-  | { type: "event"; event: RpcEvent };

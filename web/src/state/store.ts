@@ -1,25 +1,22 @@
 /** Holds the state and notifies listeners; React reads it through `useSyncExternalStore`. */
-import { reduce } from "./reduce.ts";
-import type { PageState, Action } from "./state.ts";
+import type { PageState } from "./state.ts";
 
-export interface Store {
-  get(): PageState;
-  dispatch(action: Action): void;
-  subscribe: (listener: () => void) => () => void;
-}
+export type Store = ReturnType<typeof createStore>;
 
-export function createStore(initial: PageState): Store {
+export function createStore(initial: PageState) {
   const listeners = new Set<() => void>();
   let state = initial;
+  /** `next` returns the given state if nothing changes. */
+  const change = (next: (state: PageState) => PageState): void => {
+    const before = state;
+    state = next(before);
+    if (state !== before) for (const listener of listeners) listener();
+  };
   return {
     get: () => state,
-    dispatch: (action) => {
-      const next = reduce(state, action);
-      if (next === state) return;
-      state = next;
-      for (const listener of listeners) listener();
-    },
-    subscribe: (listener) => {
+    change,
+    set: (part: Partial<PageState>) => change((before) => ({ ...before, ...part })),
+    subscribe: (listener: () => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -88,7 +88,7 @@ describe("buildItems", () => {
 
   it("shows pictures of harmless types only", () => {
     expect(buildItems([picture("image/png", "iVBORw0KGgo=")], [])).toMatchObject([
-      { images: [{ source: "data:image/png;base64,iVBORw0KGgo=" }] },
+      { images: ["data:image/png;base64,iVBORw0KGgo="] },
     ]);
     for (const hostile of [
       picture("image/svg+xml", "PHN2Zz4="),

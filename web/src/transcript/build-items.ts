@@ -7,8 +7,15 @@ import type { HistoryMessage, Note } from "../state/state.ts";
 import { type ShownBlock, type ShownTool, asText, blocksOf, handoffOf, resultText, textOf } from "./message-blocks.ts";
 
 export type Item = { id: string; at: number } & (
-  | { kind: "user"; text: string; images: ShownImage[]; isCut: boolean }
-  | { kind: "assistant"; blocks: ShownBlock[]; error?: string; isStopped: boolean; isCut: boolean; isLast: boolean }
+  | { kind: "user"; text: string; images: string[]; isCut: boolean }
+  | {
+      kind: "assistant";
+      blocks: ShownBlock[];
+      error: string | undefined;
+      isStopped: boolean;
+      isCut: boolean;
+      isLast: boolean;
+    }
   | { kind: "tool"; tool: ShownTool }
   | { kind: "summary"; title: string; text: string }
   | { kind: "custom"; title: string; text: string }
@@ -16,10 +23,6 @@ export type Item = { id: string; at: number } & (
   | { kind: "flush"; items: Item[] }
   | { kind: "note"; note: Note }
 );
-
-export interface ShownImage {
-  source: string;
-}
 
 type ToolResult = Extract<HistoryMessage, { role: "toolResult" }>;
 
@@ -68,7 +71,7 @@ function toItem(
   switch (message.role) {
     case "user": {
       const blocks = blocksOf(message.content);
-      const images = blocks.flatMap((block) => (block.kind === "image" ? [{ source: block.source }] : []));
+      const images = blocks.flatMap((block) => (block.kind === "image" ? [block.source] : []));
       return { ...place, kind: "user", text: message.said ?? textOf(blocks), images, isCut };
     }
     case "assistant": {
@@ -77,24 +80,12 @@ function toItem(
       const isStopped = message.stopReason === "aborted";
       if (blocks.length === 0 && error === undefined && !isStopped) return undefined;
       const isLast = message.stopReason !== "toolUse";
-      return {
-        ...place,
-        kind: "assistant",
-        blocks,
-        isStopped,
-        isCut,
-        isLast,
-        ...(error === undefined ? {} : { error }),
-      };
+      return { ...place, kind: "assistant", blocks, error, isStopped, isCut, isLast };
     }
     case "toolResult": {
       if (used.has(message.toolCallId)) return undefined;
-      const output = resultText(message.content);
-      return {
-        ...place,
-        kind: "tool",
-        tool: { name: asText(message.toolName), output, isError: message.isError },
-      };
+      const { toolName, content, isError } = message;
+      return { ...place, kind: "tool", tool: { name: asText(toolName), output: resultText(content), isError } };
     }
     case "bashExecution": {
       const isError = message.cancelled || (message.exitCode ?? 0) !== 0;
@@ -102,20 +93,19 @@ function toItem(
       return { ...place, kind: "tool", tool };
     }
     case "compactionSummary":
-      return {
-        ...place,
-        kind: "summary",
-        title: "Older messages were replaced by a summary",
-        text: asText(message.summary),
-      };
     case "branchSummary":
-      return { ...place, kind: "summary", title: "What happened on another branch", text: asText(message.summary) };
+      return { ...place, kind: "summary", title: SUMMARY_TITLES[message.role], text: asText(message.summary) };
     case "custom":
       return { ...place, kind: "custom", title: asText(message.customType), text: textOf(blocksOf(message.content)) };
     default:
       return undefined;
   }
 }
+
+const SUMMARY_TITLES = {
+  compactionSummary: "Older messages were replaced by a summary",
+  branchSummary: "What happened on another branch",
+};
 
 function withResult(block: ShownBlock, results: ReadonlyMap<string, ToolResult>, used: Set<string>): ShownBlock {
   if (block.kind !== "tool") return block;

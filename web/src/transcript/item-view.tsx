@@ -4,7 +4,7 @@ import { Markdown } from "../parts/markdown.tsx";
 import { clockTime } from "../parts/time.ts";
 import { When } from "../parts/when.tsx";
 import type { Note } from "../state/state.ts";
-import type { Item, ShownImage } from "./build-items.ts";
+import type { Item } from "./build-items.ts";
 import type { ShownBlock, ShownTool } from "./message-blocks.ts";
 
 export const ItemView = memo(function ItemView({ item }: { item: Item }) {
@@ -63,11 +63,7 @@ function AssistantMessage({ blocks, error, isStopped, isCut, isLast, at }: Assis
       ))}
       {isCut && <p className="mark">Cut here: the message is too long to show.</p>}
       {isStopped && <p className="mark">Stopped</p>}
-      {error !== undefined && (
-        <div className="error-box">
-          <p>{error}</p>
-        </div>
-      )}
+      {error !== undefined && <p className="error-box">{error}</p>}
       {isLast && (
         <p className="message-time">
           <When at={at} format={clockTime} />
@@ -112,11 +108,7 @@ function NoteView({ note: { question, text, kind } }: { note: Note }) {
         </article>
       )}
       {kind === "stopped" && <p className="mark">Stopped</p>}
-      {kind === "failed" && (
-        <div className="error-box">
-          <p>{text}</p>
-        </div>
-      )}
+      {kind === "failed" && <p className="error-box">{text}</p>}
     </>
   );
 }
@@ -153,7 +145,7 @@ function glance(input: string | undefined): string {
 
 interface Props {
   text: string;
-  images?: readonly ShownImage[];
+  images?: readonly string[];
   at?: number;
   isCut?: boolean;
 }
@@ -163,7 +155,7 @@ export function UserMessage({ text, images = [], at, isCut = false }: Props) {
     <article className="message user" aria-label="You">
       <div className="bubble">
         {text !== "" && <LongText text={text} show={(shown) => <Markdown text={shown} />} />}
-        {images.map(({ source }, index) => (
+        {images.map((source, index) => (
           <img key={index} className="picture" src={source} alt="Sent with the message" />
         ))}
         {isCut && <p className="mark">Cut here: the message is too long to show.</p>}

@@ -1,5 +1,6 @@
 /** The running turn, as its events arrive, and messages that are not in the transcript yet. */
 import { useController, usePageState } from "../page-context.ts";
+import { Button } from "../parts/button.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import type { LivePart, LiveTurn, PendingMessage } from "../state/state.ts";
 import { UserMessage } from "./item-view.tsx";
@@ -65,12 +66,8 @@ export function PendingView({ message, live }: { message: PendingMessage; live: 
       ) : (
         <p className="pending-state problem" role="alert">
           {problem}
-          <button type="button" className="quiet" onClick={() => controller.chat.retry(id)}>
-            Try again
-          </button>
-          <button type="button" className="quiet" onClick={() => controller.chat.discard(id)}>
-            Discard
-          </button>
+          <Button onClick={() => controller.chat.retry(id)}>Try again</Button>
+          <Button onClick={() => controller.chat.discard(id)}>Discard</Button>
         </p>
       )}
     </div>

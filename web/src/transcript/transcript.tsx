@@ -1,6 +1,6 @@
 import { useMemo, Component, type ReactNode } from "react";
 import { useController, usePageState } from "../page-context.ts";
-import { DownIcon } from "../parts/icons.tsx";
+import { Button } from "../parts/button.tsx";
 import { dayName } from "../parts/time.ts";
 import type { PendingMessage } from "../state/state.ts";
 import { buildItems, type Item } from "./build-items.ts";
@@ -89,10 +89,9 @@ export function Transcript({ sessionKey }: { sessionKey: string }) {
         </div>
       </div>
       {!scroll.isAtEnd && (
-        <button type="button" className="to-end" data-new={scroll.hasNew} onClick={scroll.toEnd}>
-          <DownIcon />
+        <Button icon="down" className="to-end" data-new={scroll.hasNew} onClick={scroll.toEnd}>
           {scroll.hasNew ? "New messages" : "Latest"}
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -103,9 +102,7 @@ function Problem({ text }: { text: string }) {
   return (
     <div className="error-box" role="alert">
       <p>{text}</p>
-      <button type="button" className="quiet" onClick={() => void controller.history.refresh()}>
-        Try again
-      </button>
+      <Button onClick={() => void controller.history.refresh()}>Try again</Button>
     </div>
   );
 }

@@ -3,23 +3,11 @@
  * scrolling up, it stays on the same message, with a notice about new ones. A message that the reader sends is
  * always scrolled to. An element that the reader expands stays visible.
  */
-import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useRef, useState } from "react";
 
-export interface ScrollKeeper {
-  container: RefObject<HTMLDivElement | null>;
-  /** The content of the container, whose height is observed. */
-  inner: RefObject<HTMLDivElement | null>;
-  isAtEnd: boolean;
-  /** There are new messages below. */
-  hasNew: boolean;
-  onScroll: () => void;
-  onClick: (event: { target: EventTarget }) => void;
-  toEnd: () => void;
-  /** Scrolls to an element and stays there. */
-  show: (element: Element) => void;
-}
+export type ScrollKeeper = ReturnType<typeof useScrollKeeper>;
 
-export interface ScrollKeeperOptions {
+interface ScrollKeeperOptions {
   /** Everything that the height depends on; always of the same length. */
   content: readonly unknown[];
   /** The newest entry; changes when a message arrives. */
@@ -34,7 +22,7 @@ const AT_END_PX = 40;
 /** A change of height this soon after a click is its effect. */
 const EFFECT_MS = 500;
 
-export function useScrollKeeper(options: ScrollKeeperOptions): ScrollKeeper {
+export function useScrollKeeper(options: ScrollKeeperOptions) {
   const container = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const anchor = useRef<{ entry: string; top: number }>(undefined);
@@ -110,13 +98,16 @@ export function useScrollKeeper(options: ScrollKeeperOptions): ScrollKeeper {
 
   return {
     container,
+    /** The content of the container, whose height is observed. */
     inner,
     isAtEnd,
+    /** There are new messages below. */
     hasNew,
+    /** Scrolls to an element and stays there. */
     show,
     toEnd,
     onScroll: look,
-    onClick: ({ target }) => {
+    onClick: ({ target }: { target: EventTarget }): void => {
       const element = target instanceof Element ? target.closest("details, [data-entry]") : null;
       clicked.current = element === null ? undefined : { element, at: performance.now() };
     },

@@ -13,6 +13,7 @@ import type {
 } from "../../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../../claude/runner/runner.ts";
 import type { SessionSelection } from "../../../claude/selection/selection.ts";
+import type { Counts, Flags, Texts } from "../../command.ts";
 import type { Setup } from "../../context.ts";
 import { print, printJson, talk, plural } from "../../output.ts";
 import { askInTerminal } from "./ask-permission.ts";
@@ -30,55 +31,40 @@ import type { ClaudeSide } from "../../../compose/claude.ts";
 import { nodeUtil } from "../../../base/builtin.ts";
 import { printableLine } from "../../../base/text.ts";
 
-export interface RunOptions
-  extends
-    ClaudeOptions,
-    Pick<
-      SpawnOptions,
-      "label" | "model" | "permissionMode" | "maxBudgetUsd" | "maxTurns" | "resume" | "fork" | "onRunning"
-    > {
-  repo?: string | undefined;
-  from?: "own" | "all" | undefined;
-  /** In minutes. */
-  timeout?: number | undefined;
-  fresh?: boolean | undefined;
-  worktree?: boolean | undefined;
-  persistent?: boolean | undefined;
-  noHandoff?: boolean | undefined;
-}
+/** `timeout` is in minutes. */
+type RunOptions = ClaudeOptions &
+  Pick<SpawnOptions, "label" | "model" | "permissionMode" | "maxBudgetUsd" | "maxTurns" | "resume" | "fork"> &
+  Pick<SpawnOptions, "onRunning" | "fresh" | "persistent"> &
+  Flags<"worktree" | "noHandoff"> &
+  Texts<"repo"> &
+  Counts<"timeout"> & { from?: "own" | "all" | undefined };
 
 /** The answer goes to stdout, progress to stderr. */
 export async function runTask(task: string, options: RunOptions): Promise<void> {
-  const { label, model, permissionMode, maxBudgetUsd, maxTurns, onRunning, fresh, persistent, timeout } = options;
+  const { json, agent: _agent, repo: _repo, from, worktree, noHandoff, timeout, ...given } = options;
   await withClaude(options, async (side, setup) => {
     const place = await findPlace(side, options);
-    const repoPath = options.worktree === true ? await addWorktreeIn(side, place.repoPath) : place.repoPath;
+    const repoPath = worktree === true ? await addWorktreeIn(side, place.repoPath) : place.repoPath;
     const runner = await side.runner();
     using interruption = listenForInterrupts(async () => await runner.stopAllClaudeCode());
     const { signal } = interruption;
-    const { shownWarnings, onEvent } = createEventPrinter(options.json === true);
+    const { shownWarnings, onEvent } = createEventPrinter(json === true);
     const result = await runner.spawnClaudeCode({
+      ...given,
+      ...place,
       task,
       agentId: side.agentId,
-      candidates: candidatesFor(options.from, side),
-      ...place,
+      candidates: candidatesFor(from, side),
       repoPath,
-      label,
-      model,
-      permissionMode,
-      maxBudgetUsd,
-      maxTurns,
-      onRunning,
       // No session has worked in a new worktree.
-      fresh: options.worktree === true ? true : fresh,
-      persistent,
+      fresh: worktree === true ? true : given.fresh,
       timeoutMs: timeout === undefined ? undefined : timeout * 60_000,
-      begin: options.noHandoff === true ? undefined : async () => await previousHandoff(setup, place.repoPath),
+      begin: noHandoff === true ? undefined : async () => await previousHandoff(setup, place.repoPath),
       signal,
       onEvent,
-      onPermission: options.json === true ? undefined : askInTerminal(),
+      onPermission: json === true ? undefined : askInTerminal(),
     });
-    printResult(result, shownWarnings, options.json === true);
+    printResult(result, shownWarnings, json === true);
     // Another process may keep the session open.
     const isOwn = runner.activeSpawns.size > 0;
     if (result.isLive && isOwn) await stayOpen(runner, result.sessionId ?? "", signal);

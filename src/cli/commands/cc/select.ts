@@ -20,19 +20,15 @@ import {
   style,
 } from "../../output.ts";
 import { type ClaudeOptions, candidatesFor, requireFolder, surenessText, withClaude } from "./claude-side.ts";
+import type { Counts, Flags, Texts } from "../../command.ts";
 import type { SelectionRow } from "../../../claude/selection/score.ts";
 import { printableLine } from "../../../base/text.ts";
 
-export interface SelectCommandOptions extends ClaudeOptions {
-  repo?: string | undefined;
-  label?: string | undefined;
-  from?: "own" | "all" | undefined;
-  limit?: number | undefined;
-}
+type SelectOptions = ClaudeOptions & Texts<"repo" | "label"> & Counts<"limit"> & { from?: "own" | "all" | undefined };
 
 const DEFAULT_LIMIT = 10;
 
-export async function explainChoice(task: string, options: SelectCommandOptions): Promise<void> {
+export async function explainChoice(task: string, options: SelectOptions): Promise<void> {
   const folder = requireFolder(options.repo);
   await withClaude(options, async (side) => {
     const choice = { label: options.label, candidates: candidatesFor(options.from, side) };
@@ -89,10 +85,7 @@ function printReasons({ sessionId, relevance, reasoning, ceiling, evidence }: Se
   for (const text of evidence) if (text !== ceiling) printHanging(indent, text, { text: "dim" });
 }
 
-export interface EvalOptions extends ClaudeOptions {
-  wrong?: boolean | undefined;
-  history?: boolean | undefined;
-}
+type EvalOptions = ClaudeOptions & Flags<"wrong" | "history">;
 
 export async function evaluate(file: string | undefined, options: EvalOptions): Promise<void> {
   if (options.history === true) return await evaluateHistory(options);

@@ -14,7 +14,7 @@ import {
 import { type ShownMessage, messageLines, renderMarkdown, renderPage, writeExport } from "../../conversation-view.ts";
 import { printStyled, style, talk, writeJsonList, writeOut } from "../../output.ts";
 import { type ClaudeOptions, progressLine, withClaude, sessionTitle, shortPath } from "./claude-side.ts";
-import type { Counts, Flags } from "../../command.ts";
+import type { Counts, Flags, Texts } from "../../command.ts";
 
 type ShowOptions = ClaudeOptions & Flags<"all"> & Counts<"limit">;
 
@@ -26,10 +26,7 @@ export async function showNativeSession(id: string, options: ShowOptions): Promi
 
 type NativeFormat = "md" | "html" | "jsonl";
 
-export interface ExportNativeOptions extends ClaudeOptions {
-  format?: NativeFormat | undefined;
-  output?: string | undefined;
-}
+type ExportNativeOptions = ClaudeOptions & Texts<"output"> & { format?: NativeFormat | undefined };
 
 export async function exportNativeSession(id: string, options: ExportNativeOptions): Promise<void> {
   await exportFound(await findNative(id, options), options);

@@ -1,11 +1,12 @@
 /** Applies the gateway's events. */
 import type { LivePart, LiveTurn, Note, PageState } from "./state.ts";
+import { joinedTurn } from "./history-changes.ts";
 import { rememberEnded, turnNumber } from "./turn-number.ts";
 import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
 type EventOf<Type extends RpcEvent["type"]> = Extract<RpcEvent, { type: Type }>;
 
-export function reduceEvent(state: PageState, event: RpcEvent): PageState {
+export function applyEvent(state: PageState, event: RpcEvent): PageState {
   switch (event.type) {
     case "turn.started":
       return turnStarted(state, event);
@@ -31,14 +32,8 @@ export function reduceEvent(state: PageState, event: RpcEvent): PageState {
 
 function turnStarted(state: PageState, { sessionKey, itemId }: EventOf<"turn.started">): PageState {
   const numbers = state.view?.key === sessionKey ? state.view.messages.flatMap((shown) => turnNumber(shown) ?? []) : [];
-  const turn: LiveTurn = {
-    itemId,
-    parts: [],
-    isWhole: true,
-    isStopping: false,
-    hasEnded: false,
-    turnBefore: numbers.length === 0 ? undefined : Math.max(...numbers.slice(-50)),
-  };
+  const turnBefore = numbers.length === 0 ? undefined : Math.max(...numbers.slice(-50));
+  const turn: LiveTurn = { ...joinedTurn(itemId), isWhole: true, turnBefore };
   return { ...state, live: { ...state.live, [sessionKey]: turn } };
 }
 
@@ -48,8 +43,7 @@ function changeParts(
   change: (parts: readonly LivePart[]) => readonly LivePart[],
 ): PageState {
   const known = state.live[sessionKey];
-  const turn: LiveTurn =
-    known?.itemId === itemId ? known : { itemId, parts: [], isWhole: false, isStopping: false, hasEnded: false };
+  const turn = known?.itemId === itemId ? known : joinedTurn(itemId);
   return { ...state, live: { ...state.live, [sessionKey]: { ...turn, parts: change(turn.parts) } } };
 }
 

@@ -1,9 +1,12 @@
 /** The promises of the page's state: nothing missing, nothing twice, whatever comes first. */
 import { describe, expect, it } from "vitest";
 import { shownMessages, shownNotes, shownPending } from "../transcript/shown-messages.ts";
-import { reduce } from "./reduce.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
+import { accepted as acceptMessage, runningRead } from "./changes.ts";
+import { applyEvent } from "./event-changes.ts";
+import { historyRead, olderRead } from "./history-changes.ts";
 import { turnName } from "./turn-number.ts";
-import { type HistoryMessage, type HistoryPage, type PageState, initialState, type Action } from "./state.ts";
+import { type HistoryMessage, type HistoryPage, type PageState, initialState } from "./state.ts";
 
 const KEY = "agent:main:main";
 const NAME = { agentId: "main", sessionKey: KEY };
@@ -62,7 +65,7 @@ describe("a turn", () => {
         sessionId: "w1",
         durationMs: 1,
       }),
-      { type: "message.accepted", id: "m1", itemId: 7, hasEnded: true },
+      accepted("m1", 7, true),
       read([], {}, { key: KEY }, [7]),
     );
     expect(state.pending).toEqual([]);
@@ -82,7 +85,7 @@ describe("a turn", () => {
     const page = { running: { itemId: 7, startedAt: 1 } };
     const ended = event({ type: "turn.ended", ...NAME, itemId: 7, outcome: "answered", durationMs: 1 });
     expect(play(ended, read([], page)).live).toEqual({});
-    expect(play(ended, { type: "running.read", running: [{ sessionKey: KEY, itemId: 7 }] }).live).toEqual({});
+    expect(runningRead(play(ended), [{ sessionKey: KEY, itemId: 7 }]).live).toEqual({});
   });
 
   it("whose end was missed is removed when nothing runs", () => {
@@ -154,16 +157,18 @@ describe("pending messages", () => {
   });
 });
 
-function play(...actions: Action[]): PageState {
-  return after(initialState({ key: KEY }), ...actions);
+type Change = (state: PageState) => PageState;
+
+function play(...changes: Change[]): PageState {
+  return after(initialState({ key: KEY }), ...changes);
 }
 
-function after(state: PageState, ...actions: Action[]): PageState {
-  return actions.reduce(reduce, state);
+function after(state: PageState, ...changes: Change[]): PageState {
+  return changes.reduce((before, change) => change(before), state);
 }
 
-function event(told: Extract<Action, { type: "event" }>["event"]): Action {
-  return { type: "event", event: told };
+function event(told: RpcEvent): Change {
+  return (state) => applyEvent(state, told);
 }
 
 function read(
@@ -172,22 +177,23 @@ function read(
   place: PageState["place"] = { key: KEY },
   settled: number[] = [],
   running?: number,
-): Action {
+): Change {
   const page = { sessionKey: place.key ?? KEY, sessionId: "w1", isCurrent: true, messages, ...more };
-  return { type: "history.read", place, page, settled: settled.map((item) => turnName(KEY, item)), running };
+  const names = settled.map((item) => turnName(KEY, item));
+  return (state) => historyRead(state, { place, page, settled: names, running });
 }
 
-function older(messages: HistoryMessage[]): Action {
+function older(messages: HistoryMessage[]): Change {
   const page = { sessionKey: KEY, sessionId: "w1", isCurrent: true, messages };
-  return { type: "history.older-read", place: { key: KEY }, page };
+  return (state) => olderRead(state, { key: KEY }, page);
 }
 
-function written(id: string, words = "hello"): Action {
-  return { type: "message.written", message: { id, key: KEY, text: words, createdAt: 1 } };
+function written(id: string, text = "hello"): Change {
+  return (state) => ({ ...state, pending: [...state.pending, { id, key: KEY, text, createdAt: 1 }] });
 }
 
-function accepted(id: string, itemId: number): Action {
-  return { type: "message.accepted", id, itemId, hasEnded: false };
+function accepted(id: string, itemId: number, hasEnded = false): Change {
+  return (state) => acceptMessage(state, { id, itemId, hasEnded });
 }
 
 function said(item: number): HistoryMessage {

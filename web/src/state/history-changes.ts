@@ -2,10 +2,18 @@
  * The visible transcript. Entries never change, so a new read of the end adds new entries and keeps the rest; if
  * the two do not overlap, the new page replaces the old.
  */
-import type { HistoryMessage, LiveTurn, Note, PageState, View, Action } from "./state.ts";
+import type { HistoryMessage, HistoryPage, LiveTurn, Note, PageState, View } from "./state.ts";
 import { turnName } from "./turn-number.ts";
 
-export function historyRead(state: PageState, read: Extract<Action, { type: "history.read" }>): PageState {
+export interface HistoryRead {
+  place: PageState["place"];
+  page: HistoryPage;
+  /** The ended turns and the running one when the history was requested. */
+  settled: readonly string[];
+  running: number | undefined;
+}
+
+export function historyRead(state: PageState, read: HistoryRead): PageState {
   const { page, place, settled } = read;
   if (!isShown(state, place)) return state;
   const key = page.sessionKey;
@@ -28,37 +36,32 @@ function adoptNotes(notes: PageState["notes"], { sessionKey, sessionId }: Histor
   return notes.map((note) => (isOpen(note) ? { ...note, sessionId } : note));
 }
 
-export function olderRead(state: PageState, read: Extract<Action, { type: "history.older-read" }>): PageState {
+export function olderRead(state: PageState, place: PageState["place"], page: HistoryPage): PageState {
   const { view } = state;
-  if (view === undefined || !isShown(state, read.place) || view.sessionId !== read.page.sessionId) return state;
+  if (view === undefined || !isShown(state, place) || view.sessionId !== page.sessionId) return state;
   const known = new Set(view.messages.map(({ entryId }) => entryId));
-  const older = read.page.messages.filter(({ entryId }) => !known.has(entryId));
+  const older = page.messages.filter(({ entryId }) => !known.has(entryId));
   return {
     ...state,
-    view: {
-      ...view,
-      isLoadingOlder: false,
-      messages: [...older, ...view.messages],
-      before: read.page.before,
-    },
+    view: { ...view, isLoadingOlder: false, messages: [...older, ...view.messages], before: page.before },
   };
+}
+
+export function historyFailed(state: PageState, failed: PageState["place"], problem: string | undefined): PageState {
+  const { key, windowId } = state.place;
+  if (key === undefined || !isShown(state, failed)) return state;
+  if (state.view === undefined && problem === undefined) return state;
+  const view = state.view ?? { key, isCurrent: windowId === undefined, messages: [], isLoadingOlder: false };
+  return { ...state, view: { ...view, isLoadingOlder: false, problem } };
 }
 
 function isShown({ place }: PageState, { key, windowId }: PageState["place"]): boolean {
   return key !== undefined && key === place.key && windowId === place.windowId;
 }
 
-type HistoryPage = Extract<Action, { type: "history.read" }>["page"];
-
 function joinEnd(view: View | undefined, page: HistoryPage): View {
   const { sessionKey: key, sessionId, isCurrent, messages, before } = page;
-  const place = { key, isCurrent, sessionId };
-  const alone: View = {
-    ...place,
-    messages,
-    isLoadingOlder: false,
-    ...(before === undefined ? {} : { before }),
-  };
+  const alone: View = { key, isCurrent, sessionId, messages, isLoadingOlder: false, before };
   if (view === undefined || view.key !== key || view.sessionId !== sessionId) return alone;
   const known = new Map(view.messages.map((message, index) => [message.entryId, index]));
   const first = messages[0];
@@ -66,24 +69,18 @@ function joinEnd(view: View | undefined, page: HistoryPage): View {
   if (meeting === undefined) return alone;
   const kept = messages.map((message): HistoryMessage => view.messages[known.get(message.entryId) ?? -1] ?? message);
   return {
-    ...place,
+    ...alone,
     messages: [...view.messages.slice(0, meeting), ...kept],
     isLoadingOlder: view.isLoadingOlder,
     // The part before the first message is unchanged.
-    ...(meeting === 0
-      ? before === undefined
-        ? {}
-        : { before }
-      : view.before === undefined
-        ? {}
-        : { before: view.before }),
+    before: meeting === 0 ? before : view.before,
   };
 }
 
 /** Removes a turn that is in the history or no longer runs; adds one that no event has announced. */
 function settleLive(
   { live, ended }: PageState,
-  { page, running }: Extract<Action, { type: "history.read" }>,
+  { page, running }: HistoryRead,
   isSettled: (itemId: number) => boolean,
 ): PageState["live"] {
   const { sessionKey: key } = page;
