@@ -13,7 +13,8 @@ export const ccCommand: CommandSpec = {
     const { tasks } = request.parts;
     if (tasks === undefined) return "Tasks for Claude Code are not available here.";
     const [, word = "", rest = ""] = /^(\S*)\s*([\s\S]*)$/.exec(request.argument) ?? [];
-    const run = ACTIONS[word.toLowerCase()];
+    const name = word.toLowerCase();
+    const run = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     if (run === undefined) return `/cc does not know "${shown(word, 40)}". ${USAGE}`;
     return await run(await tasks.open(), request, rest.trim());
   },
