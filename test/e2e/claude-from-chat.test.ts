@@ -126,6 +126,22 @@ it("only people who may command the agent answer, in the conversation of the tas
   expect(existsSync(join(claude.repo, "two"))).toBe(true);
 }, 60_000);
 
+it("takes a reply as a follow-up although the answer about its message is still on its way", async () => {
+  await using chat = await createTaskChat();
+  const { api, home } = chat;
+  api.script(toolUse("Bash", { command: "touch one" }), text("Done."), text("Done again."));
+  home.telegram.say("/cc run in repo: Create a file");
+  const question = await home.hears(ADA.id, /asks to use Bash: touch one/);
+  home.telegram.fail("sendMessage", "late", "late");
+  home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
+  const result = await home.hears(ADA.id, /Task \w+ is done/);
+  home.telegram.say("And a test", { reply_to_message: { message_id: sentId(result) } as never });
+  await home.hears(ADA.id, "Done again.");
+  expect(lastUserText(api.conversation.at(-1) as never)).toBe("And a test");
+  home.telegram.say("/cc constructor");
+  await home.hears(ADA.id, '/cc does not know "constructor".');
+}, 60_000);
+
 it("a gateway that ends tells the person and runs nothing twice", async () => {
   await using chat = await createTaskChat();
   const { api, home } = chat;
@@ -310,6 +326,10 @@ it("a chat that Claude Code answers starts tasks through the bridge, and what a 
   await home.hears(ADA.id, "Half done.");
   await home.hears(ADA.id, /^Task \w+ is done[\s\S]*The file is there\./);
   expect(home.texts(ADA.id).filter((said) => said.includes("Half done."))).toHaveLength(1);
+  await until(
+    async () => (await home.transcript("agent:main:telegram:dm:1001")).includes("assistant: Half done."),
+    "the announcement in the transcript",
+  );
 
   // The tools over sessions reach only what this conversation may see, and an announced answer is not repeated.
   home.telegram.say("Look around");
