@@ -137,7 +137,7 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
       return mine;
     },
     answer: async (conversation, verdict, code) => await questions.answer(conversation, verdict, code),
-    openQuestion: async (conversation) => await questions.onlyOpen(conversation),
+    openQuestions: async (conversation) => await questions.codes(conversation),
     sessions: async (conversation, limit) => {
       const repos = await allowedRepos(agent, claude.config.repos);
       const { sessions } = await claude.discover(undefined, { limit: DISCOVERED });

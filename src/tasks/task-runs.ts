@@ -227,12 +227,12 @@ export function createTaskRuns(options: TaskRunsOptions) {
   const watchCost = async (task: Task, costUsd: number): Promise<void> => {
     const tasks = await entries.list();
     if (!(costUsd > (tasks.find(({ key }) => key === task.key)?.state.costUsd ?? 0))) return;
-    for (const { name, text } of budgetNotices(budgets, tasks, { task, costUsd, at: clock.now() })) {
-      await messenger.send(task, `budget:${name}`, text);
-    }
     await change(task.key, (state) => (state.state === "running" ? { ...state, costUsd } : undefined));
     if (isBudgetUsedUp(budgets, withCost(tasks, task.key, costUsd), clock.now()))
       running.get(task.key)?.stop.abort(BUDGET_USED_UP);
+    for (const { name, text } of budgetNotices(budgets, tasks, { task, costUsd, at: clock.now() })) {
+      await messenger.send(task, `budget:${name}`, text);
+    }
   };
 
   /** The cost of a session that continues does not belong to this task. */

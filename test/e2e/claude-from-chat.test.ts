@@ -238,6 +238,26 @@ it("budgets end a task and refuse the next; people are told", async () => {
   expect(api.conversation).toHaveLength(1);
 }, 60_000);
 
+it("with several questions, a word needs a code, or replies to its question", async () => {
+  await using chat = await createTaskChat();
+  const { api, home } = chat;
+  api.answer((request) => {
+    if (request.kind !== "main") return undefined;
+    const name = /Create (\w+)/.exec(JSON.stringify(request.messages))?.[1] ?? "";
+    return toolResults(request).length > 0 ? text(`End of ${name}.`) : toolUse("Bash", { command: `touch ${name}` });
+  });
+  home.telegram.say("/cc run --worktree in repo: Create one");
+  await home.hears(ADA.id, /asks to use Bash: touch one/);
+  home.telegram.say("/cc run --worktree in repo: Create two");
+  const second = await home.hears(ADA.id, /asks to use Bash: touch two/);
+  home.telegram.say("3");
+  await home.hears(ADA.id, /^Several questions are open\. Add the code: \w+, \w+\.$/);
+  home.telegram.say("3", { reply_to_message: { message_id: sentId(second) } as never });
+  await home.hears(ADA.id, /End of two\.\nBranch .*\nNot allowed: Bash$/);
+  home.telegram.say("allow");
+  expect((await home.hears(ADA.id, /End of one\./)).params["text"]).not.toContain("Not allowed");
+}, 60_000);
+
 /** At $3 per million tokens this costs $0.30; the question keeps the task waiting. */
 function costly(file: string) {
   return withUsage(toolUse("Bash", { command: `touch ${file}` }), { input_tokens: 100_000 });

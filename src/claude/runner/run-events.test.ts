@@ -54,7 +54,6 @@ it("passes streamed text on once", () => {
   const tracker = createProgressTracker();
   const seen: RunnerEvent[] = [];
   const relay = { emit: (event: RunnerEvent) => void seen.push(event) };
-  const streamed = (event: object): ClaudeEvent => parse({ type: "stream_event", event });
   tracker.see(streamed({ type: "message_start", message: { id: "m1" } }), relay);
   for (const text of ["Let ", "me look."]) tracker.see(streamed({ delta: { type: "text_delta", text } }), relay);
   tracker.see(
@@ -69,7 +68,6 @@ it("tells the cost after each request, and what was announced", () => {
   const tracker = createProgressTracker();
   const seen: RunnerEvent[] = [];
   const relay = { emit: (event: RunnerEvent) => void seen.push(event) };
-  const streamed = (event: object): ClaudeEvent => parse({ type: "stream_event", event });
   for (const output of [1000, 2000]) {
     const model = "claude-sonnet-4-5";
     tracker.see(streamed({ type: "message_start", message: { id: "m", model, usage: { input_tokens: 0 } } }), relay);
@@ -91,6 +89,10 @@ it("tells the cost after each request, and what was announced", () => {
     { type: "announced", id: "t1", text: "said by t1" },
   ]);
 });
+
+function streamed(event: object): ClaudeEvent {
+  return parse({ type: "stream_event", event });
+}
 
 function said(block: object, subagent?: string): ClaudeEvent {
   return parse({ type: "assistant", message: { content: [block] }, parent_tool_use_id: subagent });
