@@ -280,7 +280,8 @@ const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
 
 function typeOfName(name: string): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
-  return TYPE_OF_EXTENSION[extension] ?? "application/octet-stream";
+  const known = Object.hasOwn(TYPE_OF_EXTENSION, extension) ? TYPE_OF_EXTENSION[extension] : undefined;
+  return known ?? "application/octet-stream";
 }
 
 function fileExtension({ name = "", type = "" }: FileDescription): string {

@@ -42,6 +42,16 @@ it("fetches a file through redirects", async () => {
   });
 });
 
+it.each([
+  ["notes.txt", "text/plain"],
+  ["notes.constructor", "application/octet-stream"],
+])("%s is %s", async (name, type) => {
+  await using folder = await temporaryFolder();
+  await writeFile(folder.join(name), "12345");
+  const file = await loadOutgoingFile({ kind: "file", path: folder.join(name) }, { maxBytes: 5 });
+  expect(file).toMatchObject({ name, type });
+});
+
 it.each<[string, string, string]>([
   ["more bytes than allowed", "/files/a.png", "media-too-large"],
   ["what is not there", "/gone", "media-not-found"],

@@ -186,11 +186,16 @@ function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
       const said = (ctx.RawBody ?? ctx.Body ?? "").trim();
       const word = said.toLowerCase();
       const verdict = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
-      const isAnswer = verdict !== undefined && (await hasAny());
-      const code = isAnswer ? await (await desk.get()).openQuestion(sessionKey) : undefined;
-      if (code !== undefined) return `/cc ${verdict} ${code}`;
-      if (ctx.ReplyToId === undefined || said.startsWith("/") || !(await hasAny())) return undefined;
-      const task = await (await desk.get()).findByMessage(sessionKey, ctx.ReplyToId);
+      const { ReplyToId: replied } = ctx;
+      if ((verdict === undefined && replied === undefined) || said.startsWith("/") || !(await hasAny()))
+        return undefined;
+      const tasks = await desk.get();
+      const task = replied === undefined ? undefined : await tasks.findByMessage(sessionKey, replied);
+      const asked = task?.state.question?.code;
+      const [code, another] = asked === undefined ? await tasks.openQuestions(sessionKey) : [asked];
+      // With several questions, the command answers that it needs a code.
+      if (verdict !== undefined && code !== undefined)
+        return another === undefined ? `/cc ${verdict} ${code}` : `/cc ${verdict}`;
       return task === undefined ? undefined : `/cc send #${task.id} ${said}`;
     },
   };

@@ -25,16 +25,15 @@ export async function callSessionToolHere(
     import("../engine/tools/agent-tool.ts"),
     import("../engine/tools/confined-files.ts"),
   ]);
-  const admit = async (): Promise<never> => await Promise.reject(refusal);
+  const refuse = async (): Promise<never> => await Promise.reject(refusal);
   const desk = createSessionDesk({
     agent,
     config,
-    admit,
-    canSpawn: false,
+    admit: refuse,
+    canSpawn: true,
     describeProject: describeProject(agent, claude),
   });
-  const tools = new Map(createSessionTools({ desk }).map((one) => [one.name, one]));
-  if (!tools.has(tool)) throw refusal;
+  const tools = new Map(createSessionTools({ desk, spawnTask: refuse }).map((one) => [one.name, one]));
   const { signal } = new AbortController();
   const use = { sessionKey, callId: `mcp:${idempotencyKey}`, signal, attached: createAttachedFiles([]) };
   return await runTool(tools, { name: tool, input }, { ...use, logger });

@@ -11,40 +11,31 @@ import type { Documents } from "../store/documents.ts";
 import type { Store } from "../store/store.ts";
 import type { TranscriptFolder } from "../store/transcripts.ts";
 
+const KINDS = [
+  "sessions",
+  "windows",
+  "transcripts",
+  "archivedSessions",
+  "handoffs",
+  "groupMessages",
+  "systemEvents",
+  "waitingMessages",
+  "waitingReplies",
+  "documents",
+  "files",
+] as const;
+
+export type CopiedKind = (typeof KINDS)[number];
+
 /** How many there are, and how many the target lacked. */
 export type CopyCounts = Record<CopiedKind, { found: number; copied: number }>;
-
-export type CopiedKind =
-  | "sessions"
-  | "windows"
-  | "transcripts"
-  | "archivedSessions"
-  | "handoffs"
-  | "groupMessages"
-  | "systemEvents"
-  | "waitingMessages"
-  | "waitingReplies"
-  | "documents"
-  | "files";
 
 export interface CopyOptions {
   dryRun: boolean;
 }
 
 export function emptyCounts(): CopyCounts {
-  return {
-    sessions: { found: 0, copied: 0 },
-    windows: { found: 0, copied: 0 },
-    transcripts: { found: 0, copied: 0 },
-    archivedSessions: { found: 0, copied: 0 },
-    handoffs: { found: 0, copied: 0 },
-    groupMessages: { found: 0, copied: 0 },
-    systemEvents: { found: 0, copied: 0 },
-    waitingMessages: { found: 0, copied: 0 },
-    waitingReplies: { found: 0, copied: 0 },
-    documents: { found: 0, copied: 0 },
-    files: { found: 0, copied: 0 },
-  };
+  return Object.fromEntries(KINDS.map((kind) => [kind, { found: 0, copied: 0 }])) as CopyCounts;
 }
 
 export async function copyAgent(from: AgentHandle, to: AgentHandle, options: CopyOptions): Promise<CopyCounts> {

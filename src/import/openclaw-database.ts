@@ -194,6 +194,19 @@ export function* readDatabaseSessions(tables: Tables, agentId: string): Generato
   }
 }
 
+/** Messages that OpenClaw has accepted and not answered, oldest first. No transcript has them. */
+export function readWaitingMessages({ select }: Tables): { key: string; text: string }[] {
+  const rows = select("session_pending_inputs", "seq session_key message_json state consumed_event_id", "ORDER BY seq");
+  const waiting = rows.filter((row) => row["state"] !== "cancelled" && row["consumed_event_id"] === null);
+  return waiting.map((row) => {
+    const message = parseJson(textOf(row["message_json"]) ?? "");
+    const { content } = isRecord(message) ? message : {};
+    const blocks: unknown[] = Array.isArray(content) ? content : [{ text: content }];
+    const text = blocks.flatMap((block) => (isRecord(block) ? (stringOf(block["text"]) ?? []) : [])).join(" ");
+    return { key: String(row["session_key"]), text };
+  });
+}
+
 const NODE_COLUMNS =
   "session_key current_session_id session_id entry_json updated_at archived_at label display_name spawned_by";
 const ARCHIVE_COLUMNS = "session_id session_key reason encoding archive_blob created_at";

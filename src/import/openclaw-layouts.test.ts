@@ -250,3 +250,34 @@ it("takes nothing from a database of a time before sessions were in it", async (
   const { ok, counts } = await openClaw.run();
   expect([ok, counts["sessions"]?.found]).toEqual([true, 0]);
 });
+
+it("reports messages that OpenClaw had not answered", async () => {
+  await using openClaw = await createOpenClawHome();
+  fill(openClaw, NEW, ({ insert, exec, events }) => {
+    insert("session_nodes", node(A, "s1"));
+    insert("session_windows", window("s1", A, 5));
+    events("s1", say("a1", null, "first"));
+    exec(`CREATE TABLE session_pending_inputs (seq INTEGER PRIMARY KEY, session_key TEXT NOT NULL,
+      message_json TEXT NOT NULL, state TEXT NOT NULL, consumed_event_id TEXT)`);
+    const wait = (content: unknown, state: string, consumed_event_id: string | null = null): void =>
+      insert("session_pending_inputs", {
+        session_key: A,
+        message_json: JSON.stringify({ role: "user", content }),
+        state,
+        consumed_event_id,
+      });
+    wait("Fix the\nwebhook", "queued");
+    wait([{ type: "text", text: "And test it" }], "interrupted");
+    wait("Never mind", "cancelled");
+    wait("Answered", "queued", "a1");
+  });
+  const { items, ok } = await openClaw.run();
+  expect(ok).toBe(true);
+  expect(items.filter(({ kind }) => kind === "waiting message")).toMatchObject(
+    ["Fix the webhook", "And test it"].map((text) => ({
+      name: A,
+      outcome: "left",
+      reason: `OpenClaw had not answered “${text}”; send it again`,
+    })),
+  );
+});

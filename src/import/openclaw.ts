@@ -5,6 +5,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, realPath } from "../base/files.ts";
 import type { JsonRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
+import { printableLine } from "../base/text.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import {
   CLAUDE_REGISTRY_NAME,
@@ -16,7 +17,7 @@ import {
 import { normalizeAgentId } from "../keys/names.ts";
 import { parseAgentSessionKey } from "../keys/session-key.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
-import { readDatabaseSessions, withOpenClawDatabase } from "./openclaw-database.ts";
+import { readDatabaseSessions, readWaitingMessages, withOpenClawDatabase } from "./openclaw-database.ts";
 import { SESSIONS_FILE, readFileSessions } from "./openclaw-files.ts";
 import {
   type SettingsOptions,
@@ -169,6 +170,10 @@ async function takeSessions({ agentId, sessionsFolder, database }: Source, takin
       if (!(await fileExists(database))) return;
       await withOpenClawDatabase(database, async (tables) => {
         for (const found of readDatabaseSessions(tables, agentId)) await take(found);
+        for (const { key, text } of readWaitingMessages(tables)) {
+          const reason = `OpenClaw had not answered “${printableLine(text, 80)}”; send it again`;
+          add({ kind: "waiting message", name: key, agentId, outcome: "left", reason });
+        }
       });
     });
     // Files in the home itself are in use already.

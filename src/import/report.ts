@@ -3,6 +3,7 @@
 export type ItemKind =
   | "session"
   | "archived session"
+  | "waiting message"
   | "claude code session"
   | "setting"
   | "skill"

@@ -129,10 +129,7 @@ export function createQuestions({ clock, messenger, entries, store, timeoutMinut
       open.delete(first.code);
       return ANSWERS[verdict];
     },
-    async onlyOpen(conversation: string): Promise<string | undefined> {
-      const [first, second] = await openFor(conversation);
-      return second === undefined ? first?.code : undefined;
-    },
+    codes: async (conversation: string): Promise<string[]> => (await openFor(conversation)).map(({ code }) => code),
   };
 }
 

@@ -112,10 +112,16 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
     start,
     list,
     findByMessage: async (conversation, messageId) => {
-      for (const task of await list(conversation)) {
-        if (await messenger.isMessageOf(task, messageId)) return task;
+      for (let waited = 0; ; waited += SENDING_POLL_MS) {
+        let isSending = false;
+        for (const task of await list(conversation)) {
+          const isFound = await messenger.isMessageOf(task, messageId);
+          if (isFound === true) return task;
+          isSending ||= isFound === "soon";
+        }
+        if (!isSending || waited >= SENDING_MS) return undefined;
+        await clock.sleep(SENDING_POLL_MS);
       }
-      return undefined;
     },
     followUp: async (conversation, text, { task, ...place }: FollowUpOptions) => {
       const newest = (await list(conversation)).find(({ state }) => state.sessionId !== undefined);
@@ -131,7 +137,7 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
       return mine;
     },
     answer: async (conversation, verdict, code) => await questions.answer(conversation, verdict, code),
-    openQuestion: async (conversation) => await questions.onlyOpen(conversation),
+    openQuestions: async (conversation) => await questions.codes(conversation),
     sessions: async (conversation, limit) => {
       const repos = await allowedRepos(agent, claude.config.repos);
       const { sessions } = await claude.discover(undefined, { limit: DISCOVERED });
@@ -155,6 +161,9 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
 }
 
 const DISCOVERED = 500;
+/** A person may reply before the platform has told us the id of the message. */
+const SENDING_MS = 2000;
+const SENDING_POLL_MS = 100;
 /** How often worktrees are looked at, from the start of the gateway. */
 const SWEEP_MS = 60 * 60 * 1000;
 
@@ -165,8 +174,8 @@ function isUnsettled({ state: { state, untold, process } }: Task): boolean {
 }
 
 function needsGateway(): HoldfastError {
-  return new HoldfastError("unavailable", "task-needs-gateway", "Tasks for Claude Code need the gateway.", {
-    hint: "Start it with `holdfast gateway`, and leave out --local.",
+  return new HoldfastError("unsupported", "task-needs-gateway", "Tasks for Claude Code need the gateway.", {
+    hint: "Leave out --local.",
   });
 }
 

@@ -18,6 +18,11 @@ export function statusText(task: Task, line: string): string {
   return `Task ${task.id}: ${taskTitle(task.state.text)}\n${line}`;
 }
 
+/** For channels that cannot edit a message. */
+export function progressNote({ id }: Task, line: string): string {
+  return `Task ${id}: ${line}\n/cc stop ${id} stops it.`;
+}
+
 /** The branch of a task's own worktree. */
 export function branchOf(id: string): string {
   return `holdfast/${id}`;

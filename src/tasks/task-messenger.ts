@@ -61,7 +61,16 @@ export function createTaskMessenger(options: MessengerOptions) {
     return true;
   };
 
+  /** Writes a message into the transcript of the conversation, and shows it to people who have it open. */
+  const record = async (task: Task, step: string, text: string, buttons: readonly MessageButton[] = []) => {
+    await mirrorDelivery(agent, { sessionKey: task.conversation, text, turnId: messageKey(task, step) });
+    options.onChange(task.conversation, withWords(text, buttons));
+  };
+
   return {
+    /** For messages that reach the chat through another process. */
+    record,
+
     /** Resolves to the outbox id of the message. Undefined: it is only in the transcript. */
     async send(
       task: Task,
@@ -70,9 +79,14 @@ export function createTaskMessenger(options: MessengerOptions) {
       buttons: readonly MessageButton[] = [],
     ): Promise<number | undefined> {
       const items = await enqueue(task, step, text, buttons);
-      await mirrorDelivery(agent, { sessionKey: task.conversation, text, turnId: messageKey(task, step) });
-      options.onChange(task.conversation, withWords(text, buttons));
+      await record(task, step, text, buttons);
       return items.at(-1)?.id;
+    },
+
+    /** A sign of life for channels that cannot edit. Like the status message, it is not in the transcript. */
+    async note(task: Task, step: string, text: string): Promise<void> {
+      await enqueue(task, step, text, []);
+      options.onChange(task.conversation, text);
     },
 
     canShow: ({ target }: Task): boolean => target !== undefined && findChannel(target)?.edit !== undefined,
@@ -120,12 +134,15 @@ export function createTaskMessenger(options: MessengerOptions) {
       }
     },
 
-    /** Whether a message of this task has this id on its platform. */
-    async isMessageOf(task: Task, messageId: string): Promise<boolean> {
-      for (const id of task.state.messages ?? []) {
-        if ((await outbox.get(id))?.deliveredId === messageId) return true;
+    /** Whether a message of this task has this id on its platform. `soon`: one is being sent, so its id is not known. */
+    async isMessageOf({ state: { messages = [], untold } }: Task, messageId: string): Promise<boolean | "soon"> {
+      let isSending = untold !== undefined;
+      for (const id of messages) {
+        const item = await outbox.get(id);
+        if (item?.deliveredId === messageId) return true;
+        isSending ||= item?.state === "sending";
       }
-      return false;
+      return isSending && "soon";
     },
   };
 }

@@ -8,7 +8,7 @@ import { messageWithHint, hasCode } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import type { Logger } from "../base/log.ts";
 import { currentProcess } from "../base/processes.ts";
-import { printableLine } from "../base/text.ts";
+import { printable, printableLine } from "../base/text.ts";
 import type { ClaudeSide } from "../claude/claude-side.ts";
 import { countedCost, visibleTo } from "../claude/discovered-session.ts";
 import { type ProjectStatus, renderProjectStatus } from "../claude/project-status.ts";
@@ -19,7 +19,15 @@ import { type Budgets, budgetNotices, isBudgetUsedUp, remainingBudget, withCost 
 import type { Questions } from "./questions.ts";
 import { type Task, type TaskState, folderOf } from "./task.ts";
 import type { TaskEntries } from "./task-entries.ts";
-import { type Aftermath, GATEWAY_STOPPED, eventLine, lostText, resultText, statusText } from "./task-messages.ts";
+import {
+  type Aftermath,
+  GATEWAY_STOPPED,
+  eventLine,
+  lostText,
+  progressNote,
+  resultText,
+  statusText,
+} from "./task-messages.ts";
 import type { TaskMessenger } from "./task-messenger.ts";
 import type { TaskWorktrees } from "./task-worktrees.ts";
 
@@ -39,6 +47,8 @@ interface RunningTask {
   stop: AbortController;
   done: Promise<void>;
   line?: string;
+  /** When the next progress note is due, from the start of Claude Code. */
+  noteAtMs: number;
 }
 
 export function createTaskRuns(options: TaskRunsOptions) {
@@ -57,7 +67,7 @@ export function createTaskRuns(options: TaskRunsOptions) {
     const done = action(stop.signal)
       .catch((error: unknown) => logger.error("A task could not be recorded", { key, error }))
       .finally(() => running.delete(key));
-    running.set(key, { stop, done });
+    running.set(key, { stop, done, noteAtMs: FIRST_NOTE * claude.config.progressSeconds * 1000 });
   };
 
   const work = async ({ key }: Task, stopped: AbortSignal): Promise<void> => {
@@ -175,30 +185,54 @@ export function createTaskRuns(options: TaskRunsOptions) {
 
   const follow = async (task: Task, event: RunnerEvent): Promise<void> => {
     const line = eventLine(event);
-    if (line !== undefined) {
-      const mine = running.get(task.key);
-      if (mine !== undefined) mine.line = line;
-      options.onChange(task.conversation);
-      await messenger.showStatus(task, statusText(task, line));
+    if (line !== undefined) await show(task, line);
+    switch (event.type) {
+      case "queued":
+        if (messenger.canShow(task)) return;
+        await messenger.send(task, "queued", `Task ${task.id} is waiting: ${event.reason}`);
+        return;
+      case "progress":
+        return await noteProgress(task, event.progress.elapsedMs, line ?? "");
+      case "cost":
+        return await watchCost(task, event.costUsd);
+      case "announced":
+        // The MCP server has sent it if the conversation has a chat.
+        return await messenger.record(task, `announced:${event.id}`, printable(event.text.trim()));
+      case "started":
+        return event.sessionId === undefined ? undefined : await noteSession(task, event.sessionId);
+      case "session-changed":
+        await change(task.key, (state) => ({ ...state, sessionId: event.to }));
+        return;
+      default:
     }
-    if (event.type === "queued" && !messenger.canShow(task)) {
-      await messenger.send(task, "queued", `Task ${task.id} is waiting: ${event.reason}`);
-    }
-    if (event.type === "progress") await watchCost(task, event.progress.costUsd);
-    if (event.type === "started" && event.sessionId !== undefined) await noteSession(task, event.sessionId);
-    if (event.type === "session-changed") await change(task.key, (state) => ({ ...state, sessionId: event.to }));
+  };
+
+  const show = async (task: Task, line: string): Promise<void> => {
+    const mine = running.get(task.key);
+    if (mine !== undefined) mine.line = line;
+    options.onChange(task.conversation);
+    await messenger.showStatus(task, statusText(task, line));
+  };
+
+  /** For channels that cannot edit. Each note is twice as late as the one before; an open question needs none. */
+  const noteProgress = async (task: Task, elapsedMs: number, line: string): Promise<void> => {
+    const mine = running.get(task.key);
+    if (mine === undefined || elapsedMs < mine.noteAtMs || messenger.canShow(task)) return;
+    mine.noteAtMs = 2 * elapsedMs;
+    const now = await entries.get(task.key);
+    if (now?.state.question === undefined) await messenger.note(task, `note:${elapsedMs}`, progressNote(task, line));
   };
 
   /** The cost so far is stored, because other tasks count it. A task that uses up a budget is stopped. */
   const watchCost = async (task: Task, costUsd: number): Promise<void> => {
     const tasks = await entries.list();
     if (!(costUsd > (tasks.find(({ key }) => key === task.key)?.state.costUsd ?? 0))) return;
-    for (const { name, text } of budgetNotices(budgets, tasks, { task, costUsd, at: clock.now() })) {
-      await messenger.send(task, `budget:${name}`, text);
-    }
     await change(task.key, (state) => (state.state === "running" ? { ...state, costUsd } : undefined));
     if (isBudgetUsedUp(budgets, withCost(tasks, task.key, costUsd), clock.now()))
       running.get(task.key)?.stop.abort(BUDGET_USED_UP);
+    for (const { name, text } of budgetNotices(budgets, tasks, { task, costUsd, at: clock.now() })) {
+      await messenger.send(task, `budget:${name}`, text);
+    }
   };
 
   /** The cost of a session that continues does not belong to this task. */
@@ -217,7 +251,6 @@ export function createTaskRuns(options: TaskRunsOptions) {
   };
 
   return {
-    isRunning: (key: string): boolean => running.has(key),
     lineOf: (key: string): string | undefined => running.get(key)?.line,
 
     /** Only one process gets a task from `accepted` to `running`. After `close` the next process runs it. */
@@ -258,6 +291,9 @@ export function createTaskRuns(options: TaskRunsOptions) {
     },
   };
 }
+
+/** In progress reports: 3 minutes by default. */
+const FIRST_NOTE = 6;
 
 /** The reason of a stop. */
 const BUDGET_USED_UP = Symbol("the budget is used up");

@@ -51,8 +51,8 @@ export interface TaskDesk {
   stop(conversation: string, id?: string): Promise<Task[]>;
   /** Answers an open question. Resolves to a sentence for the person. */
   answer(conversation: string, verdict: Verdict, code?: string): Promise<string>;
-  /** The code of the only open question of a conversation. Undefined: none, or several. */
-  openQuestion(conversation: string): Promise<string | undefined>;
+  /** The codes of the open questions of a conversation. */
+  openQuestions(conversation: string): Promise<string[]>;
   /** Tasks of a conversation, newest first. */
   list(conversation: string): Promise<Task[]>;
   /** The task whose message has this id on its platform. */

@@ -22,6 +22,11 @@ export function errorPayload(error: unknown): ReplyPayload {
   return { text: failureText(error), isError: true };
 }
 
+export function failedResult(error: unknown) {
+  const payload = errorPayload(error);
+  return { outcome: "failed" as const, payloads: [payload], text: payload.text, error };
+}
+
 export function isFenced(error: unknown): boolean {
   return error instanceof HoldfastError && error.kind === "fenced";
 }

@@ -126,6 +126,22 @@ it("only people who may command the agent answer, in the conversation of the tas
   expect(existsSync(join(claude.repo, "two"))).toBe(true);
 }, 60_000);
 
+it("takes a reply as a follow-up although the answer about its message is still on its way", async () => {
+  await using chat = await createTaskChat();
+  const { api, home } = chat;
+  api.script(toolUse("Bash", { command: "touch one" }), text("Done."), text("Done again."));
+  home.telegram.say("/cc run in repo: Create a file");
+  const question = await home.hears(ADA.id, /asks to use Bash: touch one/);
+  home.telegram.fail("sendMessage", "late", "late");
+  home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
+  const result = await home.hears(ADA.id, /Task \w+ is done/);
+  home.telegram.say("And a test", { reply_to_message: { message_id: sentId(result) } as never });
+  await home.hears(ADA.id, "Done again.");
+  expect(lastUserText(api.conversation.at(-1) as never)).toBe("And a test");
+  home.telegram.say("/cc constructor");
+  await home.hears(ADA.id, '/cc does not know "constructor".');
+}, 60_000);
+
 it("a gateway that ends tells the person and runs nothing twice", async () => {
   await using chat = await createTaskChat();
   const { api, home } = chat;
@@ -222,6 +238,26 @@ it("budgets end a task and refuse the next; people are told", async () => {
   expect(api.conversation).toHaveLength(1);
 }, 60_000);
 
+it("with several questions, a word needs a code, or replies to its question", async () => {
+  await using chat = await createTaskChat();
+  const { api, home } = chat;
+  api.answer((request) => {
+    if (request.kind !== "main") return undefined;
+    const name = /Create (\w+)/.exec(JSON.stringify(request.messages))?.[1] ?? "";
+    return toolResults(request).length > 0 ? text(`End of ${name}.`) : toolUse("Bash", { command: `touch ${name}` });
+  });
+  home.telegram.say("/cc run --worktree in repo: Create one");
+  await home.hears(ADA.id, /asks to use Bash: touch one/);
+  home.telegram.say("/cc run --worktree in repo: Create two");
+  const second = await home.hears(ADA.id, /asks to use Bash: touch two/);
+  home.telegram.say("3");
+  await home.hears(ADA.id, /^Several questions are open\. Add the code: \w+, \w+\.$/);
+  home.telegram.say("3", { reply_to_message: { message_id: sentId(second) } as never });
+  await home.hears(ADA.id, /End of two\.\nBranch .*\nNot allowed: Bash$/);
+  home.telegram.say("allow");
+  expect((await home.hears(ADA.id, /End of one\./)).params["text"]).not.toContain("Not allowed");
+}, 60_000);
+
 /** At $3 per million tokens this costs $0.30; the question keeps the task waiting. */
 function costly(file: string) {
   return withUsage(toolUse("Bash", { command: `touch ${file}` }), { input_tokens: 100_000 });
@@ -310,6 +346,10 @@ it("a chat that Claude Code answers starts tasks through the bridge, and what a 
   await home.hears(ADA.id, "Half done.");
   await home.hears(ADA.id, /^Task \w+ is done[\s\S]*The file is there\./);
   expect(home.texts(ADA.id).filter((said) => said.includes("Half done."))).toHaveLength(1);
+  await until(
+    async () => (await home.transcript("agent:main:telegram:dm:1001")).includes("assistant: Half done."),
+    "the announcement in the transcript",
+  );
 
   // The tools over sessions reach only what this conversation may see, and an announced answer is not repeated.
   home.telegram.say("Look around");

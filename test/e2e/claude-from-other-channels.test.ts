@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startInTerminal } from "../support/cli.ts";
-import { text, toolUse } from "../support/fake-anthropic/reply.ts";
+import { hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { startFakeDiscord } from "../support/fake-discord/fake-discord.ts";
 import { type FakeMessage, fakeUser } from "../support/fake-discord/objects.ts";
 import { createFakeWhatsApp } from "../support/fake-whatsapp.ts";
@@ -76,7 +76,7 @@ it("Discord: buttons, edits, and presses of other people", async () => {
   expect(JSON.stringify(api.conversation.at(-1))).toContain("It is there.");
 }, 60_000);
 
-it("WhatsApp: a question lists its answers, and a number answers it", async () => {
+it("WhatsApp: a question lists its answers, a number answers it, and notes tell how far a task is", async () => {
   const whatsapp = await createFakeWhatsApp();
   const phone = "15551111@s.whatsapp.net";
   await using chat = await createTaskChat({
@@ -85,6 +85,7 @@ it("WhatsApp: a question lists its answers, and a number answers it", async () =
       channels: { telegram: {}, discord: {}, whatsapp: { default: { allowFrom: ["+15551111"] } } },
     }),
     gateway: { makeWhatsAppSocket: (config) => whatsapp.makeSocket(config) },
+    claudeCode: { progressSeconds: 0.1 },
     started: false,
   });
   const { api, claude, home } = chat;
@@ -124,6 +125,16 @@ it("WhatsApp: a question lists its answers, and a number answers it", async () =
   whatsapp.receive(whatsapp.message({ from: phone, content }));
   await hears(/Now both are there\./);
   expect(JSON.stringify(api.conversation.at(-1))).toContain("One of them is there.");
+
+  // WhatsApp cannot edit messages.
+  const before = texts().length;
+  api.script(hang());
+  say("/cc run in repo: Think for long");
+  const words = /^Task \w+: \d+ s · 0 tools\n\/cc stop \w+ stops it\.$/;
+  const isNote = (said: string): boolean => words.test(said);
+  const note = await until(() => texts().slice(before).find(isNote), "a note");
+  say(/\/cc stop \w+/.exec(note)?.[0] ?? "");
+  await hears(/^Task \w+ was stopped \(/);
 }, 60_000);
 
 it("terminal: a task writes above the prompt, and words answer it", async () => {
@@ -145,6 +156,11 @@ it("terminal: a task writes above the prompt, and words answer it", async () => 
   await terminal.shows("Allowed once.");
   await terminal.shows("is done");
   await terminal.shows("It is there.");
+  await terminal.shows("> ");
+  api.script(toolUse("mcp__holdfast__openclaw_announce", { message: "Half of it works." }), text("All of it works."));
+  terminal.type("/cc run in repo: Work\r");
+  await terminal.shows("Half of it works.");
+  await terminal.shows("All of it works.");
   await terminal.shows("> ");
   terminal.type("/quit\r");
   expect(await terminal.ended).toBe(0);

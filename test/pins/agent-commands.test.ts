@@ -158,6 +158,20 @@ describe("without a gateway", () => {
     const again = await runCliShared(["agent", "-m", "again", "--local", "--session-id", "main"], { home: home.path });
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/\[echo\].*again\n$/s) as string });
   });
+
+  it("agent --local says what needs the gateway", async () => {
+    await using home = await temporaryFolder();
+    const ask = async (message: string) => await runCliShared(["agent", "-m", message, "--local"], { home: home.path });
+    for (const mode of ["subagent", "claude-code"]) {
+      const { stdout } = await ask(`tool:sessions_spawn {"task":"Fix it","mode":"${mode}"}`);
+      expect(stdout).toContain("Work in the background needs the gateway");
+    }
+    expect(await ask("/cc run Fix it")).toMatchObject({
+      code: 0,
+      stdout: "Tasks for Claude Code need the gateway. Leave out --local.\n",
+      stderr: "",
+    });
+  });
 });
 
 describe("agents", () => {

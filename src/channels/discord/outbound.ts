@@ -41,39 +41,37 @@ export function createDiscordSender({
     return opened.id;
   };
 
+  /** `action` completes "Discord did not …". */
+  const ask = async <T>(
+    action: string,
+    target: DeliveryTarget,
+    request: (channel: `/channels/${string}`) => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await request(`/channels/${await channelOf(target)}`);
+    } catch (error) {
+      throw discordError(error, action);
+    }
+  };
+
   return {
     send: async (message) => {
       checkMessage(message);
       const files = await loadOutgoingFiles(message, { maxBytes: MAX_FILE_BYTES, allowsAddress });
-      try {
-        const channelId = await channelOf(message.target);
-        const sent = await post(rest(), channelId, message, files);
-        return { messageId: sent.id };
-      } catch (error) {
-        throw discordError(error, "accept the message");
-      }
+      const { id: messageId } = await ask("accept the message", message.target, async (channel) => {
+        return await post(rest(), `${channel}/messages`, message, files);
+      });
+      return { messageId };
     },
     edit: async (target, messageId, { text, buttons = [] }) => {
-      try {
-        const body = { content: text, components: componentsOf(buttons), allowed_mentions: { parse: [] } };
-        await rest().patch(`/channels/${await channelOf(target)}/messages/${messageId}`, { body });
-      } catch (error) {
-        throw discordError(error, "edit the message");
-      }
+      const body = { content: text, components: componentsOf(buttons), allowed_mentions: { parse: [] } };
+      await ask("edit the message", target, (channel) => rest().patch(`${channel}/messages/${messageId}`, { body }));
     },
     remove: async (target, messageId) => {
-      try {
-        await rest().delete(`/channels/${await channelOf(target)}/messages/${messageId}`);
-      } catch (error) {
-        throw discordError(error, "delete the message");
-      }
+      await ask("delete the message", target, (channel) => rest().delete(`${channel}/messages/${messageId}`));
     },
     showTyping: async (target) => {
-      try {
-        await rest().post(`/channels/${await channelOf(target)}/typing`);
-      } catch (error) {
-        throw discordError(error, "show typing");
-      }
+      await ask("show typing", target, (channel) => rest().post(`${channel}/typing`));
     },
   };
 }
@@ -119,8 +117,7 @@ function checkMessage({ text = "", media = [] }: OutboundMessage): void {
   if (text.trim() === "" && media.length === 0) throw emptyMessage();
 }
 
-async function post(rest: REST, channelId: string, message: OutboundMessage, files: readonly OutgoingFile[]) {
-  const route = `/channels/${channelId}/messages` as const;
+async function post(rest: REST, route: `/${string}`, message: OutboundMessage, files: readonly OutgoingFile[]) {
   const attachments = files.map(({ name, content, type }) => ({ name, data: content, contentType: type }));
   const request = { body: messageBody(message), files: attachments };
   try {

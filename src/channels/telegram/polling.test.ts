@@ -67,6 +67,27 @@ describe("polling", () => {
     expect(offsets.slice(0, 3)).toEqual([0, first.update_id, first.update_id]);
   });
 
+  it("a press of a button keeps the order of its chat and does not block others", async () => {
+    await using home = await createTelegramHome();
+    const { telegram, host } = home;
+    const channel = home.open();
+    await channel.start(host);
+    const target = { channel: "telegram", accountId: "default", to: String(ADA.id) };
+    await channel.send({ target, text: "Which?", idempotencyKey: "a" });
+    await channel.send({ target: { ...target, to: String(BOB.id) }, text: "Which?", idempotencyKey: "b" });
+    const [toAda, toBob] = telegram.sent;
+    const isRefused = { now: true };
+    host.before = ({ ctx }) => {
+      if (isRefused.now && ctx.SenderId === String(ADA.id)) throw new Error("disk full");
+    };
+    telegram.press(toAda as never, "/one");
+    telegram.press(toBob as never, "/two", BOB);
+    telegram.say("and then");
+    await eventually(() => expect(bodies(host.admitted)).toEqual(["/two"]));
+    isRefused.now = false;
+    await eventually(() => expect(bodies(host.admitted)).toEqual(["/two", "/one", "and then"]));
+  });
+
   it("leaves unfinished updates of a killed process to the next one", async () => {
     await using home = await createTelegramHome();
     const { telegram, host } = home;

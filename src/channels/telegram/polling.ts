@@ -104,7 +104,7 @@ function idOf({ update_id: id }: Update): number {
 /** After a failure the later updates of the chat fail too, so that none is admitted before it. */
 function handleInTurn(update: Update, { chats, running, handled, failed }: PollState, inbound: InboundHandler): void {
   const id = idOf(update);
-  const chat = String(update.message?.chat.id);
+  const chat = String((update.message ?? update.callback_query?.message)?.chat.id);
   const work = (chats.get(chat) ?? Promise.resolve()).then(async () => {
     await inbound.handle(update);
     handled.add(id);

@@ -54,7 +54,6 @@ it("passes streamed text on once", () => {
   const tracker = createProgressTracker();
   const seen: RunnerEvent[] = [];
   const relay = { emit: (event: RunnerEvent) => void seen.push(event) };
-  const streamed = (event: object): ClaudeEvent => parse({ type: "stream_event", event });
   tracker.see(streamed({ type: "message_start", message: { id: "m1" } }), relay);
   for (const text of ["Let ", "me look."]) tracker.see(streamed({ delta: { type: "text_delta", text } }), relay);
   tracker.see(
@@ -64,6 +63,36 @@ it("passes streamed text on once", () => {
   tracker.see(parse({ type: "assistant", message: { id: "m2", content: "Not streamed." } }), relay);
   expect(seen).toEqual(["Let ", "me look.", "Not streamed."].map((text) => ({ type: "text", text })));
 });
+
+it("tells the cost after each request, and what was announced", () => {
+  const tracker = createProgressTracker();
+  const seen: RunnerEvent[] = [];
+  const relay = { emit: (event: RunnerEvent) => void seen.push(event) };
+  for (const output of [1000, 2000]) {
+    const model = "claude-sonnet-4-5";
+    tracker.see(streamed({ type: "message_start", message: { id: "m", model, usage: { input_tokens: 0 } } }), relay);
+    tracker.see(streamed({ type: "message_delta", delta: {}, usage: { output_tokens: output } }), relay);
+  }
+  const name = "mcp__holdfast__openclaw_announce";
+  for (const [id, is_error] of [
+    ["t1", false],
+    ["t2", true],
+  ] as const) {
+    tracker.see(said({ type: "tool_use", id, name, input: { message: `said by ${id}` } }), relay);
+    tracker.see(
+      parse({ type: "user", message: { content: [{ type: "tool_result", tool_use_id: id, content: "", is_error }] } }),
+      relay,
+    );
+  }
+  expect(seen.filter(({ type }) => type === "cost")).toMatchObject([{ costUsd: 0.015 }, { costUsd: 0.045 }]);
+  expect(seen.filter(({ type }) => type === "announced")).toEqual([
+    { type: "announced", id: "t1", text: "said by t1" },
+  ]);
+});
+
+function streamed(event: object): ClaudeEvent {
+  return parse({ type: "stream_event", event });
+}
 
 function said(block: object, subagent?: string): ClaudeEvent {
   return parse({ type: "assistant", message: { content: [block] }, parent_tool_use_id: subagent });

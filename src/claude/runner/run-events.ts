@@ -8,6 +8,7 @@ import type { Logger } from "../../base/log.ts";
 import { anthropicPrice, tokenCostOf } from "../../models/model-info.ts";
 import type { ContentBlock, OutboundMessage, TokenUsage } from "../protocol/messages.ts";
 import type { ClaudeEvent } from "./process/claude-process.ts";
+import { mcpToolNames } from "./run-files.ts";
 import type { ProgressSummary, RunnerEvent } from "./runner-contract.ts";
 import { printableLine } from "../../base/text.ts";
 
@@ -53,8 +54,8 @@ export function createEventRelay(watch: Watcher | undefined, log: Logger) {
 
 /** True when a waiting event absorbed the new one. */
 function join(waiting: RunnerEvent[], event: RunnerEvent): boolean {
-  if (event.type === "progress") {
-    const index = waiting.findIndex((other) => other.type === "progress");
+  if (event.type === "progress" || event.type === "cost") {
+    const index = waiting.findIndex((other) => other.type === event.type);
     if (index === -1) return false;
     waiting[index] = event;
     return true;
@@ -70,6 +71,7 @@ function isMinor(event: RunnerEvent): boolean {
   return event.type === "tool" || event.type === "tool-failed" || event.type === "text";
 }
 
+const [ANNOUNCE] = mcpToolNames(["openclaw_announce"]);
 const LAST_TEXT = 200;
 const TOOL_DETAIL = 120;
 
@@ -80,8 +82,8 @@ type ToolResult = ContentBlock & { type: "tool_result" };
 export function createProgressTracker() {
   let startedAt = performance.now();
   let summary = emptySummary();
-  /** Tool names by tool use id, to name the tool that failed. */
-  const tools = new Map<string, string>();
+  /** By tool use id, until their results arrive. */
+  const tools = new Map<string, ToolUse>();
   let text = "";
   /** Ids of messages whose text came in pieces, so the complete message adds nothing. */
   const streamed = new Set<string>();
@@ -92,30 +94,34 @@ export function createProgressTracker() {
   let requestsUsd = 0;
 
   /** What the running turn has cost, at list prices: Claude Code reports the cost when a turn ends. */
-  const seeUsage = (part: StreamPart): void => {
+  const seeUsage = (part: StreamPart, relay: EventRelay): void => {
     if (part.kind === "message-start") [model, started] = [part.model, part.usage];
     if (part.kind !== "message-end") return;
     requestsUsd += requestCost(model, started, part.usage);
     summary.costUsd = endedUsd + requestsUsd;
+    relay.emit({ type: "cost", costUsd: summary.costUsd });
   };
   const seeText = (said: string, subagent: string | undefined, relay: EventRelay): void => {
     if (subagent !== undefined) return;
     text = `${text}${said}`.slice(-4 * LAST_TEXT);
     relay.emit({ type: "text", text: said });
   };
-  const seeTool = ({ id, name, input }: ToolUse, subagent: string | undefined, relay: EventRelay): void => {
+  const seeTool = (tool: ToolUse, subagent: string | undefined, relay: EventRelay): void => {
+    const { id, name, input } = tool;
     const detail = toolDetail(input);
     summary.toolUses += 1;
     summary.lastTool = name;
     summary.lastToolDetail = detail;
-    tools.set(id, name);
+    tools.set(id, tool);
     relay.emit({ type: "tool", name, detail, isSubagent: subagent !== undefined });
   };
   const seeToolResult = ({ toolUseId, isError, text: said }: ToolResult, relay: EventRelay): void => {
-    const name = tools.get(toolUseId) ?? "tool";
+    const { name = "tool", input } = tools.get(toolUseId) ?? {};
     tools.delete(toolUseId);
     if (isError)
       relay.emit({ type: "tool-failed", name, text: printableLine(said.slice(0, 4 * LAST_TEXT), LAST_TEXT) });
+    else if (name === ANNOUNCE && typeof input?.["message"] === "string")
+      relay.emit({ type: "announced", id: toolUseId, text: input["message"] });
   };
 
   return {
@@ -142,7 +148,7 @@ export function createProgressTracker() {
           streamed.clear();
           return;
         case "stream_event":
-          seeUsage(event.event);
+          seeUsage(event.event, relay);
           if (event.event.kind === "message-start") streaming = event.event.messageId;
           if (event.event.kind !== "text") return;
           if (streaming !== undefined) streamed.add(streaming);

@@ -96,6 +96,10 @@ export type RunnerEvent =
   | { type: "tool"; name: string; detail: string; isSubagent: boolean }
   | { type: "tool-failed"; name: string; text: string }
   | { type: "progress"; progress: ProgressSummary }
+  /** Of the task so far, after each request to the model. */
+  | { type: "cost"; costUsd: number }
+  /** Claude Code told the person something with `openclaw_announce`. `id` is unique to the call. */
+  | { type: "announced"; id: string; text: string }
   | { type: "session-changed"; from: string | undefined; to: string }
   /** Another process writes the session of this run: its transcript may fork. */
   | { type: "second-writer"; pid: number; sessionId: string; text: string }

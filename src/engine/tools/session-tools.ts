@@ -63,6 +63,7 @@ export type SpawnTask = (order: TaskOrder) => Promise<{ id: string; decision: st
 
 export interface SessionToolsOptions {
   desk: SessionDesk;
+  /** Undefined like `desk.spawn`. */
   spawnTask?: SpawnTask | undefined;
 }
 
@@ -84,8 +85,7 @@ export const SESSION_TOOL_NAMES = [
 ] as const;
 
 export function createSessionTools(options: SessionToolsOptions): AgentTool[] {
-  const canSpawn = options.spawnTask !== undefined || options.desk.spawn !== undefined;
-  return SESSION_TOOLS.filter((tool) => canSpawn || tool !== sessionsSpawn).map(({ run, ...tool }) => ({
+  return SESSION_TOOLS.map(({ run, ...tool }) => ({
     ...tool,
     run: async (input, use) => await run(input, use, options),
   }));
@@ -214,10 +214,9 @@ const sessionsSpawn: SessionTool = {
     const task = requiredText(input["task"], "task");
     const label = optionalText(input["label"]);
     const model = optionalText(input["model"]);
-    if (mode === "subagent" && desk.spawn !== undefined) {
-      return shown(await desk.spawn(sessionKey, { task, label, model, callId }));
-    }
-    if (mode !== "claude-code" || spawnTask === undefined) throw unknownMode(mode);
+    if (!MODES.includes(mode)) throw unknownMode(mode);
+    if (desk.spawn === undefined || spawnTask === undefined) throw needsGateway();
+    if (mode === "subagent") return shown(await desk.spawn(sessionKey, { task, label, model, callId }));
     const { id, decision, status } = await spawnTask({
       conversation: sessionKey,
       origin: callId,
@@ -245,6 +244,13 @@ export const SESSION_TOOLS: readonly SessionTool[] = [
 function unknownMode(mode: string): HoldfastError {
   return new HoldfastError("usage", "spawn-mode", `There is no mode "${mode.slice(0, 40)}".`, {
     hint: `Modes: ${MODES.join(", ")}.`,
+  });
+}
+
+function needsGateway(): HoldfastError {
+  const message = "Work in the background needs the gateway; this process ends with its answer.";
+  return new HoldfastError("unsupported", "spawn-needs-gateway", message, {
+    hint: "Do the work here, or ask the person to leave out --local.",
   });
 }
 

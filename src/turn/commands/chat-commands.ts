@@ -101,7 +101,7 @@ async function runGuarded(command: ChatCommand, request: CommandRequest): Promis
 }
 
 /** Mistakes that the person can correct. */
-const ANSWERED_KINDS: ReadonlySet<string> = new Set(["usage", "not-found", "conflict", "unsupported"]);
+const ANSWERED_KINDS: ReadonlySet<string> = new Set(["usage", "not-found", "conflict", "forbidden", "unsupported"]);
 
 function describeError({ message, hint }: HoldfastError): string {
   const sentence = /[.!?]$/.test(message) ? message : `${message}.`;

@@ -1,6 +1,6 @@
 /** /cc gives work to Claude Code from a chat, follows it, and answers its questions. `src/tasks/` does the work. */
 import { basename } from "node:path";
-import type { StartedTask, Task, TaskDesk, Verdict } from "../../tasks/task.ts";
+import type { StartedTask, Task, TaskDesk } from "../../tasks/task.ts";
 import { costText, durationText, taskTitle } from "../../tasks/task-messages.ts";
 import { replyTarget } from "../reply/draft-replies.ts";
 import { type CommandRequest, type CommandSpec, currentEntry, shown } from "./command.ts";
@@ -13,7 +13,8 @@ export const ccCommand: CommandSpec = {
     const { tasks } = request.parts;
     if (tasks === undefined) return "Tasks for Claude Code are not available here.";
     const [, word = "", rest = ""] = /^(\S*)\s*([\s\S]*)$/.exec(request.argument) ?? [];
-    const run = ACTIONS[word.toLowerCase()];
+    const name = word.toLowerCase();
+    const run = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     if (run === undefined) return `/cc does not know "${shown(word, 40)}". ${USAGE}`;
     return await run(await tasks.open(), request, rest.trim());
   },
@@ -31,9 +32,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   send: continueTask,
   stop: stopTasks,
   costs: showCosts,
-  allow: async (desk, request, code) => await answer(desk, request, "allow", code),
-  always: async (desk, request, code) => await answer(desk, request, "always", code),
-  deny: async (desk, request, code) => await answer(desk, request, "deny", code),
+  allow: async (desk, { sessionKey }, code) => await desk.answer(sessionKey, "allow", code),
+  always: async (desk, { sessionKey }, code) => await desk.answer(sessionKey, "always", code),
+  deny: async (desk, { sessionKey }, code) => await desk.answer(sessionKey, "deny", code),
 };
 
 async function startTask(desk: TaskDesk, request: CommandRequest, rest: string): Promise<string> {
@@ -69,10 +70,6 @@ async function stopTasks(desk: TaskDesk, { sessionKey }: CommandRequest, id: str
   const stopped = await desk.stop(sessionKey, id === "" ? undefined : id);
   const none = id === "" ? "No task is running." : `Task ${shown(id, 20)} is not running.`;
   return stopped.length === 0 ? none : `Stopping ${stopped.map(({ id }) => id).join(", ")}.`;
-}
-
-async function answer(desk: TaskDesk, { sessionKey }: CommandRequest, verdict: Verdict, code: string) {
-  return await desk.answer(sessionKey, verdict, code);
 }
 
 const SHOWN = 8;

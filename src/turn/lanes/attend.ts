@@ -10,7 +10,7 @@ import type { HeldLease, TakenLease } from "../../session/lease.ts";
 import { buildInboundBody, saidBy, senderLabel } from "../body/body.ts";
 import type { LaneControl } from "../commands/command.ts";
 import type { LaneContext, RunningStep, StepResult, WaitingItem } from "../context.ts";
-import { commandTooSlow, errorPayload, isFenced, turnInterrupted, turnStopped } from "../turn-errors.ts";
+import { commandTooSlow, failedResult, isFenced, turnInterrupted, turnStopped } from "../turn-errors.ts";
 import { draftsOf, endOf, markOf, tellEnd } from "./ends.ts";
 import { claimItems, deathsOf, isQuick, isSameReplyPlace, look, turnIdOfItems, wasBegun } from "./queue.ts";
 import { printableLine } from "../../base/text.ts";
@@ -246,11 +246,6 @@ async function quickResult(lane: LaneContext, held: HeldLease, waiting: WaitingI
   } catch (error) {
     if (isFenced(error)) throw error;
     pipeline.logger.warn("A command failed", { key, command: command.name, error });
-    return failedStep(error);
+    return failedResult(error);
   }
-}
-
-export function failedStep(error: unknown): StepResult {
-  const payload = errorPayload(error);
-  return { outcome: "failed", payloads: [payload], text: payload.text, error };
 }

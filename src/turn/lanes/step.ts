@@ -16,6 +16,7 @@ import {
   diedTogether,
   diedTooOften,
   errorPayload,
+  failedResult,
   fencedError,
   isFenced,
   isPutOff,
@@ -23,7 +24,7 @@ import {
   turnFailed,
   turnPutOff,
 } from "../turn-errors.ts";
-import { failedStep, laneControl } from "./attend.ts";
+import { laneControl } from "./attend.ts";
 import { draftsOf, endOf, markOf, tellEnd } from "./ends.ts";
 import { areClaimed, claimItems, deathsOf, isSpent, turnIdOfItems } from "./queue.ts";
 import type { DeliveryTarget, FinishOptions, OutboxDraft, OutboxItem } from "../../store/queues.ts";
@@ -177,7 +178,7 @@ async function giveUp(lane: LaneContext, request: TurnRequest, head: WaitingItem
 
 /** Writes the message and the reason into the transcript. If that fails too, the sender still gets the reason. */
 async function recordFailure(lane: LaneContext, request: TurnRequest, head: WaitingItem, error: unknown) {
-  if (head.need.what === "command") return failedStep(error);
+  if (head.need.what === "command") return failedResult(error);
   try {
     return toStepResult(await giveUpTurn(request, error));
   } catch (refused) {
@@ -185,7 +186,7 @@ async function recordFailure(lane: LaneContext, request: TurnRequest, head: Wait
     // A disk that is full for a moment must not keep the message out of its transcript.
     if (canPass(refused) && !canPass(error)) throw refused;
     lane.pipeline.logger.error("Could not write a failed message to its transcript", { key: lane.key, error: refused });
-    return failedStep(error);
+    return failedResult(error);
   }
 }
 

@@ -52,7 +52,6 @@ export interface EngineRunResult {
 }
 
 const MAX_TEXT = 1024 * 1024;
-
 const MAX_FETCHED = 64 * MAX_TEXT;
 
 export async function runEngine(request: EngineRunRequest): Promise<EngineRunResult> {
@@ -90,16 +89,14 @@ export async function runEngine(request: EngineRunRequest): Promise<EngineRunRes
 }
 
 export interface SessionRun
-  extends
-    Pick<TurnRequest, "parts" | "held" | "signal">,
-    Pick<EngineRunRequest, "record" | "watch" | "timeLimit" | "onCompaction" | "onTool" | "onText"> {
+  extends Pick<TurnRequest, "parts" | "held">, Omit<EngineRunRequest, "engine" | "turn" | "now" | "onSession"> {
   sessionKey: string;
   entry: SessionEntry;
   question: Pick<EngineTurn, "kind" | "text" | "context" | "system">;
 }
 
 export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
-  const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction, onTool, onText } = run;
+  const { parts, held, sessionKey, entry, question } = run;
   const { agent, config, engine } = parts;
   const { sessionId, sdkSessionId, thinkingLevel: thinking } = entry;
   const engineSessionId = engine.name === "claude-code" ? claudeSessionOf(entry) : sdkSessionId;
@@ -107,22 +104,17 @@ export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
   const model = modelOf(entry, config, agentId);
   const asked = await withLocalFiles(question, agent.store);
   return await runEngine({
+    ...run,
     engine,
     turn: { agentId, sessionKey, sessionId, model, thinking, workspace, engineSessionId, ...asked },
-    record,
-    watch,
     now: () => agent.clock.now(),
     signal: AbortSignal.any([run.signal, held.signal]),
-    timeLimit,
     // Stored at once, so that a crash does not lose the engine's conversation.
     onSession: async (id) => {
       const window = { agent, held, sessionKey, sessionId };
       const sdkSessionHost = agent.store.cluster === undefined ? undefined : hostname();
       if (id !== sdkSessionId) await updateOwnEntry(window, () => ({ sdkSessionId: id, sdkSessionHost }));
     },
-    onCompaction,
-    onTool,
-    onText,
   });
 }
 

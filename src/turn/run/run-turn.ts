@@ -13,7 +13,7 @@ import type { ContentBlock } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
 import { type TurnBody, buildTurnBody, resetWord } from "../body/body.ts";
 import type { TurnRequest, TurnResult } from "../pipeline.ts";
-import { errorPayload, failureText, turnArchived } from "../turn-errors.ts";
+import { failedResult, failureText, turnArchived } from "../turn-errors.ts";
 import { answerTurn, willCompact } from "./answer-turn.ts";
 import { type Turn, beginTurn } from "./begin-turn.ts";
 import { flushWords } from "./flush-memory.ts";
@@ -115,8 +115,7 @@ async function deliverAgain(turn: Turn, { words, flush, place }: TurnTrace): Pro
 }
 
 function failedTurn({ session }: Turn, error: unknown): TurnResult {
-  const payload = errorPayload(error);
-  return { outcome: "failed", session, payloads: [payload], text: payload.text, error };
+  return { session, ...failedResult(error) };
 }
 
 /** A reset without a question, or a message without content. */

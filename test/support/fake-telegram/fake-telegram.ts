@@ -10,6 +10,7 @@
  * again. Calls are recorded with parameters and files.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Message, Update, User } from "grammy/types";
 import { isRecord } from "../../../src/base/json-record.ts";
 import { listenOnLoopback, sendJson } from "../fake-server.ts";
@@ -33,7 +34,7 @@ export interface FakeTelegram extends AsyncDisposable {
   /** Presses a button of a sent message. Default: Ada, in the chat of the message. */
   press(sent: BotCall, command: string, by?: User): Update;
   /** Makes the next calls of the method fail, one per failure. */
-  fail(method: string, ...failures: (BotFailure | "hang-up" | "hang-up-after")[]): void;
+  fail(method: string, ...failures: PlannedFailure[]): void;
   /** Holds matching calls of the method until the returned function is called. */
   hold(method: string, fits?: (params: Record<string, unknown>) => boolean): () => void;
   /** Makes bytes available to getFile under this path. */
@@ -43,6 +44,11 @@ export interface FakeTelegram extends AsyncDisposable {
   /** The first matching call, past or future, perhaps not answered yet. */
   waitFor(fits: (call: BotCall) => boolean, timeoutMs?: number): Promise<BotCall>;
 }
+
+/** `late`: the person sees the message at once, the bot gets the answer later. */
+type PlannedFailure = BotFailure | "hang-up" | "hang-up-after" | "late";
+
+const LATE_MS = 700;
 
 export const UNAUTHORIZED: BotFailure = { error_code: 401, description: "Unauthorized" };
 export const BLOCKED: BotFailure = { error_code: 403, description: "Forbidden: bot was blocked by the user" };
@@ -60,7 +66,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const token = "123456789:AAF-fake-token-of-thirty-five-chars";
   const updates = createUpdateQueue();
   const calls: BotCall[] = [];
-  const failures = new Map<string, (BotFailure | "hang-up" | "hang-up-after")[]>();
+  const failures = new Map<string, PlannedFailure[]>();
   const holds = new Set<{ method: string; fits: (params: Record<string, unknown>) => boolean; ended: Promise<void> }>();
   const files = new Map<string, { path: string; bytes: Buffer }>();
   const messageIds = new Set<number>();
@@ -131,6 +137,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     if (answered !== undefined && "result" in answered) call.result = answered.result;
     watched.changed();
     if (planned === "hang-up-after") response.destroy();
+    if (planned === "late") await delay(LATE_MS);
     if (answered === undefined || response.destroyed) return;
     if ("failure" in answered) sendJson(response, answered.failure.error_code, { ok: false, ...answered.failure });
     else sendJson(response, 200, { ok: true, result: answered.result });
