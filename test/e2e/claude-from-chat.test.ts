@@ -126,21 +126,6 @@ it("only people who may command the agent answer, in the conversation of the tas
   expect(existsSync(join(claude.repo, "two"))).toBe(true);
 }, 60_000);
 
-it("a gateway that ends tells the person and runs nothing twice", async () => {
-  await using chat = await createTaskChat();
-  const { api, home } = chat;
-  api.script(hang());
-  home.telegram.say("/cc run in repo: Think for long");
-  await home.hears(ADA.id, /Task \w+: Think for long\nStart fresh: /);
-  await until(() => api.conversation.length > 0, "Claude Code at work");
-  await home.stop();
-  await home.hears(ADA.id, /was stopped[\s\S]*The gateway stopped\. \/cc send continues the session\./);
-  await home.start();
-  home.telegram.say("/cc status");
-  await home.hears(ADA.id, /interrupted/);
-  expect(api.conversation).toHaveLength(1);
-}, 60_000);
-
 it("a stranger in a group cannot answer, also by tapping the button", async () => {
   await using chat = await createTaskChat({ account: { allowFrom: [String(ADA.id), String(GROUP.id)] } });
   const { api, claude, home } = chat;
@@ -184,18 +169,22 @@ it("the second task in a repo waits and says so; Stop stops only its own task", 
   expect(api.conversation).toHaveLength(3);
 }, 60_000);
 
-it("a waiting task outlives its gateway and runs in the next one", async () => {
+it("a gateway that ends tells the person; the next one runs the waiting task, and nothing twice", async () => {
   await using chat = await createTaskChat();
   const { api, home } = chat;
   api.script(hang());
   home.telegram.say("/cc run in repo: Think for long");
+  await home.hears(ADA.id, /Task \w+: Think for long\nStart fresh: /);
   await until(() => api.conversation.length > 0, "Claude Code at work");
   home.telegram.say("/cc run in repo: Come second");
   await edited(home, /Come second\nWaiting: /);
   await home.stop();
+  await home.hears(ADA.id, /was stopped[\s\S]*The gateway stopped\. \/cc send continues the session\./);
   api.script(text("Second and last."));
   await home.start();
   await home.hears(ADA.id, "Second and last.");
+  home.telegram.say("/cc status");
+  await home.hears(ADA.id, /Think for long: interrupted/);
   expect(api.conversation).toHaveLength(2);
 }, 60_000);
 
@@ -211,17 +200,6 @@ it("a persistent task takes follow-ups in the same process", async () => {
   expect(before.filter((pid) => claude.processes().includes(pid))).not.toEqual([]);
 }, 60_000);
 
-it("budgets end a task and refuse the next; people are told", async () => {
-  await using chat = await createTaskChat({ claudeCode: { budgets: { dayUsd: 0.01 } } });
-  const { api, home } = chat;
-  api.script(withUsage(text("That was expensive."), { input_tokens: 1_000_000 }));
-  home.telegram.say("/cc run in repo: Spend");
-  await home.hears(ADA.id, /Budget for today: \$\d+\.\d\d of \$0\.01 used/);
-  home.telegram.say("/cc run in repo: Spend more");
-  await home.hears(ADA.id, /The budget for today is used up/);
-  expect(api.conversation).toHaveLength(1);
-}, 60_000);
-
 /** At $3 per million tokens this costs $0.30; the question keeps the task waiting. */
 function costly(file: string) {
   return withUsage(toolUse("Bash", { command: `touch ${file}` }), { input_tokens: 100_000 });
@@ -231,7 +209,7 @@ function spawnBeside(task: string): string {
   return `tool:sessions_spawn ${JSON.stringify({ task, repo: "repo", model: "claude-sonnet-4-5", worktree: true })}`;
 }
 
-it("tells during a task how much of a budget is used, and counts tasks that run at the same time", async () => {
+it("tells how much of a budget is used, counts tasks that run at the same time, and refuses the next", async () => {
   await using chat = await createTaskChat({ claudeCode: { budgets: { dayUsd: 0.5 }, progressSeconds: 0.2 } });
   const { api, home } = chat;
   api.script(costly("one"));
@@ -250,6 +228,10 @@ it("tells during a task how much of a budget is used, and counts tasks that run 
   const { sessions } = await agent.store.list({ text: "subagent:cc-", fields: ["task"] });
   const running = sessions.find(({ entry }) => entry.task?.state === "running");
   expect(running?.entry.task?.costUsd).toBeCloseTo(0.3, 2);
+
+  home.telegram.say("/cc run in repo: Spend on");
+  await home.hears(ADA.id, /The budget for today is used up/);
+  expect(api.conversation).toHaveLength(2);
 }, 60_000);
 
 it("says that Claude Code is missing, or not logged in", async () => {
