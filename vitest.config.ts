@@ -30,9 +30,9 @@ export default defineConfig({
     // Much of the time goes to waiting for other processes: two workers per core keep the cores busy.
     maxWorkers: 2 * availableParallelism(),
     sequence: { sequencer: LongFoldersFirst },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // The default of 1 s is too short for a busy machine.
-    expect: { poll: { timeout: 15_000 } },
+    // Generous, for busy machines: only a test that fails takes this long.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -39,7 +39,7 @@ describe.each(STORE_KINDS)("processes on %s", (kind) => {
     const ends = await Promise.all([startChild("home", task).ended(), startChild("home", task).ended()]);
     expect(ends).toEqual([0, 0]);
     await check(home, home.handoff);
-  }, 60_000);
+  });
 
   it("that die midway leave a capture that the next one finishes", async () => {
     await using home = await createHandoffHome(kind);
@@ -58,7 +58,7 @@ describe.each(STORE_KINDS)("processes on %s", (kind) => {
       // A surviving process would write what the next one captures.
       await next.close();
     }
-  }, 60_000);
+  });
 });
 
 async function check({ agent, fixture }: HandoffHome, handoff: Handoff): Promise<void> {

@@ -75,7 +75,7 @@ it("runs a task, asks, commits, reports, and takes a reply as a follow-up", asyn
   await home.hears(ADA.id, /^[0-9a-f]{8} Make the webhook idempotent \(repo, main\)$/);
   home.telegram.say("/cc", { from: BOB });
   await home.hears(BOB.id, "There are no Claude Code sessions here yet.");
-}, 60_000);
+});
 
 it("a denied or unanswered question is refused, and a stranger cannot answer it", async () => {
   await using chat = await createTaskChat({ claudeCode: { questionMinutes: 0.02 } });
@@ -89,7 +89,7 @@ it("a denied or unanswered question is refused, and a stranger cannot answer it"
   home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
   await home.hears(ADA.id, "This question is no longer open.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
-}, 60_000);
+});
 
 it("only people who may command the agent answer, in the conversation of the task", async () => {
   await using chat = await createTaskChat();
@@ -124,7 +124,7 @@ it("only people who may command the agent answer, in the conversation of the tas
   await home.rpc("chat.send", { sessionKey, message: later, idempotencyKey: "allow" });
   await home.hears(ADA.id, "Done twice.");
   expect(existsSync(join(claude.repo, "two"))).toBe(true);
-}, 60_000);
+});
 
 it("a stranger in a group cannot answer, also by tapping the button", async () => {
   await using chat = await createTaskChat({ account: { allowFrom: [String(ADA.id), String(GROUP.id)] } });
@@ -139,7 +139,7 @@ it("a stranger in a group cannot answer, also by tapping the button", async () =
   await home.hears(GROUP.id, "Allowed once.");
   await home.hears(GROUP.id, "Done.");
   expect(existsSync(join(claude.repo, "one"))).toBe(true);
-}, 60_000);
+});
 
 it("the second task in a repo waits and says so; Stop stops only its own task", async () => {
   await using chat = await createTaskChat();
@@ -167,7 +167,7 @@ it("the second task in a repo waits and says so; Stop stops only its own task", 
   home.telegram.press(first, buttonsOf(first)["Stop"] ?? "");
   await home.hears(ADA.id, /was stopped \(/);
   expect(api.conversation).toHaveLength(3);
-}, 60_000);
+});
 
 it("a gateway that ends tells the person; the next one runs the waiting task, and nothing twice", async () => {
   await using chat = await createTaskChat();
@@ -186,7 +186,7 @@ it("a gateway that ends tells the person; the next one runs the waiting task, an
   home.telegram.say("/cc status");
   await home.hears(ADA.id, /Think for long: interrupted/);
   expect(api.conversation).toHaveLength(2);
-}, 60_000);
+});
 
 it("a persistent task takes follow-ups in the same process", async () => {
   await using chat = await createTaskChat();
@@ -198,7 +198,7 @@ it("a persistent task takes follow-ups in the same process", async () => {
   home.telegram.say("/cc send And now?");
   await home.hears(ADA.id, "Still here.");
   expect(before.filter((pid) => claude.processes().includes(pid))).not.toEqual([]);
-}, 60_000);
+});
 
 /** At $3 per million tokens this costs $0.30; the question keeps the task waiting. */
 function costly(file: string) {
@@ -232,7 +232,7 @@ it("tells how much of a budget is used, counts tasks that run at the same time, 
   home.telegram.say("/cc run in repo: Spend on");
   await home.hears(ADA.id, /The budget for today is used up/);
   expect(api.conversation).toHaveLength(2);
-}, 60_000);
+});
 
 it("says that Claude Code is missing, or not logged in", async () => {
   await using missing = await createTaskChat({ claudeCode: { command: "/nowhere/claude" } });
@@ -243,7 +243,7 @@ it("says that Claude Code is missing, or not logged in", async () => {
   await using anonymous = await createTaskChat({ env: { ANTHROPIC_API_KEY: "" } });
   anonymous.home.telegram.say("/cc run in repo: Anything");
   await anonymous.home.hears(ADA.id, /Task \w+ failed[\s\S]*log/i);
-}, 60_000);
+});
 
 it("an agent with a model starts a task when a person asks in words, and reads the result later", async () => {
   const order = { task: "Limit the retries", repo: "repo" };
@@ -262,7 +262,7 @@ it("an agent with a model starts a task when a person asks in words, and reads t
   home.telegram.say("How did it go?");
   await home.hears(ADA.id, "They stop after ten attempts.");
   expect(JSON.stringify(model.requests[2]?.body)).toMatch(/Task \w+ is done[^]*Retries stop after ten attempts/);
-}, 60_000);
+});
 
 it("a chat that Claude Code answers starts tasks through the bridge, and what a task announces arrives", async () => {
   await using chat = await createTaskChat({
@@ -303,7 +303,7 @@ it("a chat that Claude Code answers starts tasks through the bridge, and what a 
   home.telegram.say("/status");
   await home.hears(ADA.id, "engine: claude-code");
   expect(home.texts(ADA.id).filter((said) => said.includes("Half seen."))).toHaveLength(1);
-}, 60_000);
+});
 
 const LOOKS = [
   toolUse("mcp__holdfast__sessions_list", {}),

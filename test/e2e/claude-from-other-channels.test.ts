@@ -74,7 +74,7 @@ it("Discord: buttons, edits, and presses of other people", async () => {
   discord.say(general.id, "And a test", { author: ada, ...reply });
   await hears(/It has a test\./);
   expect(JSON.stringify(api.conversation.at(-1))).toContain("It is there.");
-}, 60_000);
+});
 
 it("WhatsApp: a question lists its answers, and a number answers it", async () => {
   const whatsapp = await createFakeWhatsApp();
@@ -124,7 +124,7 @@ it("WhatsApp: a question lists its answers, and a number answers it", async () =
   whatsapp.receive(whatsapp.message({ from: phone, content }));
   await hears(/Now both are there\./);
   expect(JSON.stringify(api.conversation.at(-1))).toContain("One of them is there.");
-}, 60_000);
+});
 
 it("terminal: a task writes above the prompt, and words answer it", async () => {
   await using chat = await createTaskChat({
@@ -149,4 +149,4 @@ it("terminal: a task writes above the prompt, and words answer it", async () => 
   terminal.type("/quit\r");
   expect(await terminal.ended).toBe(0);
   expect(existsSync(join(claude.repo, "one"))).toBe(true);
-}, 60_000);
+});
