@@ -27,12 +27,12 @@ export default defineConfig({
     globalSetup: ["test/support/scratch.ts"],
     setupFiles: ["test/support/setup.ts"],
     isolate: false,
-    // Much of the time goes to waiting for other processes: one worker more than cores keeps these busy.
-    maxWorkers: availableParallelism() + 1,
+    // Much of the time goes to waiting for other processes: two workers per core keep the cores busy.
+    maxWorkers: 2 * availableParallelism(),
     sequence: { sequencer: LongFoldersFirst },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // The default of 1 s is too short for a busy machine.
-    expect: { poll: { timeout: 15_000 } },
+    // Generous, for busy machines: only a test that fails takes this long.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -198,7 +198,7 @@ describe("a holder that is dead", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("is replaced by exactly one of many waiters, every time", { timeout: 60_000 }, async () => {
+  it("is replaced by exactly one of many waiters, every time", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     const deadPid = await endedPid();

@@ -30,35 +30,35 @@ const FEW_POINTS: readonly Death[] = [
 
 describe.each(STORE_KINDS)("processes on %s", (kind) => {
   it("that capture at once produce one state with every note once", async () => {
-    await using stage = await createHandoffHome(kind);
+    await using home = await createHandoffHome(kind);
     // As late as it is for the processes: for them nothing has expired.
-    stage.fixture.clock.set(Date.now());
-    await stage.open();
-    await stage.say(WORK);
-    const task = { task: "capture" as const, kind, home: stage.fixture.home, key: KEY };
+    home.fixture.clock.set(Date.now());
+    await home.open();
+    await home.say(WORK);
+    const task = { task: "capture" as const, kind, home: home.fixture.home, key: KEY };
     const ends = await Promise.all([startChild("home", task).ended(), startChild("home", task).ended()]);
     expect(ends).toEqual([0, 0]);
-    await check(stage, stage.handoff);
-  }, 60_000);
+    await check(home, home.handoff);
+  });
 
   it("that die midway leave a capture that the next one finishes", async () => {
-    await using stage = await createHandoffHome(kind);
-    stage.fixture.clock.set(Date.now());
-    await stage.open();
+    await using home = await createHandoffHome(kind);
+    home.fixture.clock.set(Date.now());
+    await home.open();
     for (const [index, [point, occurrence]] of (kind === "sqlite" ? POINTS : FEW_POINTS).entries()) {
-      await stage.say(index === 0 ? WORK : [`The release is blocked: signing key number ${index} has expired.`]);
-      const task = { task: "capture" as const, kind, home: stage.fixture.home, key: KEY };
+      await home.say(index === 0 ? WORK : [`The release is blocked: signing key number ${index} has expired.`]);
+      const task = { task: "capture" as const, kind, home: home.fixture.home, key: KEY };
       const child = startChild("home", { ...task, point, occurrence });
       expect(await child.ended(), `${point} ${occurrence}`).toBe("SIGKILL");
       // The process that starts next makes up for it.
-      const next = await stage.another();
+      const next = await home.another();
       await next.recover();
       await next.capture({ kind: "session", sessionKey: KEY }, "messages");
-      await check(stage, next);
+      await check(home, next);
       // A surviving process would write what the next one captures.
       await next.close();
     }
-  }, 60_000);
+  });
 });
 
 async function check({ agent, fixture }: HandoffHome, handoff: Handoff): Promise<void> {

@@ -18,143 +18,143 @@ afterEach(() => installFaultAction(undefined));
 
 describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   it("is deleted with the session: state, resume, snapshots and daily notes", async () => {
-    await using stage = await stageOfTwo(kind);
-    await stage.handoff.resume(KEY);
-    expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
-    const { windows } = await deleteSession(stage.agent, KEY);
-    expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
+    await using home = await stageOfTwo(kind);
+    await home.handoff.resume(KEY);
+    expect(filesNaming(home, KEY).length).toBeGreaterThanOrEqual(4);
+    const { windows } = await deleteSession(home.agent, KEY);
+    expect(await home.agent.store.handoffs.get(KEY)).toBeUndefined();
     // Deleting one of many sessions does not read the others.
-    await rm(foldersOf(stage.agent).archive, { recursive: true });
-    stage.handoff.forgetDeleted(windows);
-    await stage.handoff.settled();
-    expect(filesNaming(stage, KEY)).toEqual([]);
-    expect(filesNaming(stage, OTHER).length).toBeGreaterThanOrEqual(3);
-    expect((await stage.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([OTHER]);
+    await rm(foldersOf(home.agent).archive, { recursive: true });
+    home.handoff.forgetDeleted(windows);
+    await home.handoff.settled();
+    expect(filesNaming(home, KEY)).toEqual([]);
+    expect(filesNaming(home, OTHER).length).toBeGreaterThanOrEqual(3);
+    expect((await home.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([OTHER]);
 
-    const entry = await stage.open();
-    expect(await stage.handoff.offer({ sessionKey: KEY, entry })).toBeUndefined();
-    expect(await stage.handoff.resume(KEY)).toEqual({ kind: "none" });
+    const entry = await home.open();
+    expect(await home.handoff.offer({ sessionKey: KEY, entry })).toBeUndefined();
+    expect(await home.handoff.resume(KEY)).toEqual({ kind: "none" });
   });
 
   it("is restored with the session, and cleared items stay cleared", async () => {
-    await using stage = await stageOfTwo(kind);
-    const { id } = await deleteSession(stage.agent, KEY);
-    await restoreSession(stage.agent, id);
-    expect(await stage.handoff.get(KEY)).toMatchObject({ sessionKey: KEY, project: "webhooks" });
-    await stage.handoff.recover();
-    expect(await stage.handoff.get(KEY)).toBeDefined();
+    await using home = await stageOfTwo(kind);
+    const { id } = await deleteSession(home.agent, KEY);
+    await restoreSession(home.agent, id);
+    expect(await home.handoff.get(KEY)).toMatchObject({ sessionKey: KEY, project: "webhooks" });
+    await home.handoff.recover();
+    expect(await home.handoff.get(KEY)).toBeDefined();
 
-    await stage.handoff.clear(OTHER);
-    const other = await deleteSession(stage.agent, OTHER);
-    await restoreSession(stage.agent, other.id);
-    expect(await stage.handoff.capture({ kind: "session", sessionKey: OTHER }, "messages")).toBeUndefined();
+    await home.handoff.clear(OTHER);
+    const other = await deleteSession(home.agent, OTHER);
+    await restoreSession(home.agent, other.id);
+    expect(await home.handoff.capture({ kind: "session", sessionKey: OTHER }, "messages")).toBeUndefined();
   });
 
   it("stays when the session is archived, and is offered to the next message", async () => {
-    await using stage = await stageOfTwo(kind);
-    await archiveSession(stage.agent, KEY);
-    await stage.handoff.recover();
-    await stage.handoff.settled();
-    expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
-    const entry = await stage.open();
-    expect((await stage.handoff.offer({ sessionKey: KEY, entry }))?.text).toContain("Redis");
+    await using home = await stageOfTwo(kind);
+    await archiveSession(home.agent, KEY);
+    await home.handoff.recover();
+    await home.handoff.settled();
+    expect(filesNaming(home, KEY).length).toBeGreaterThanOrEqual(4);
+    const entry = await home.open();
+    expect((await home.handoff.offer({ sessionKey: KEY, entry }))?.text).toContain("Redis");
   });
 
   it("stays when the session is archived long after a crash during a deletion", async () => {
-    await using stage = await stageOfTwo(kind);
+    await using home = await stageOfTwo(kind);
     dieAt("archive.written");
-    await expect(deleteSession(stage.agent, KEY)).rejects.toThrow("died");
+    await expect(deleteSession(home.agent, KEY)).rejects.toThrow("died");
     installFaultAction(undefined);
-    stage.fixture.clock.advance(24 * 3_600_000);
-    await archiveSession(stage.agent, KEY, { reason: "age" });
-    expect((await listArchives(stage.agent)).map(({ reason }) => reason)).toEqual(["age", "deleted"]);
-    const next = await stage.another();
+    home.fixture.clock.advance(24 * 3_600_000);
+    await archiveSession(home.agent, KEY, { reason: "age" });
+    expect((await listArchives(home.agent)).map(({ reason }) => reason)).toEqual(["age", "deleted"]);
+    const next = await home.another();
     await next.recover();
     await next.settled();
     expect(await next.get(KEY)).toMatchObject({ sessionKey: KEY, project: "webhooks" });
-    expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(3);
+    expect(filesNaming(home, KEY).length).toBeGreaterThanOrEqual(3);
   });
 
   it("is deleted with the session after a crash during archiving", async () => {
-    await using stage = await stageOfTwo(kind);
+    await using home = await stageOfTwo(kind);
     dieAt("archive.written");
-    await expect(archiveSession(stage.agent, KEY)).rejects.toThrow("died");
+    await expect(archiveSession(home.agent, KEY)).rejects.toThrow("died");
     installFaultAction(undefined);
-    stage.fixture.clock.advance(1000);
-    await deleteSession(stage.agent, KEY);
-    const next = await stage.another();
+    home.fixture.clock.advance(1000);
+    await deleteSession(home.agent, KEY);
+    const next = await home.another();
     await next.recover();
     await next.settled();
-    expect(filesNaming(stage, KEY)).toEqual([]);
+    expect(filesNaming(home, KEY)).toEqual([]);
   });
 
   it("is deleted by the next process after a crash between the session and its files", async () => {
-    await using stage = await stageOfTwo(kind);
-    const state = await stage.agent.store.handoffs.get(KEY);
-    await deleteSession(stage.agent, KEY);
+    await using home = await stageOfTwo(kind);
+    const state = await home.agent.store.handoffs.get(KEY);
+    await deleteSession(home.agent, KEY);
     // As it would be where the state had outlived the session.
-    await stage.agent.store.handoffs.update(KEY, () => state);
-    await stage.agent.store.handoffs.update(NATIVE, () => ({ kept: true }));
-    const next = await stage.another();
+    await home.agent.store.handoffs.update(KEY, () => state);
+    await home.agent.store.handoffs.update(NATIVE, () => ({ kept: true }));
+    const next = await home.another();
     await next.recover();
     await next.settled();
-    expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
-    expect(await stage.agent.store.handoffs.get(NATIVE)).toEqual({ kept: true });
-    expect(filesNaming(stage, KEY)).toEqual([]);
+    expect(await home.agent.store.handoffs.get(KEY)).toBeUndefined();
+    expect(await home.agent.store.handoffs.get(NATIVE)).toEqual({ kept: true });
+    expect(filesNaming(home, KEY)).toEqual([]);
   });
 
   it("stays for a session that was recreated under the same key", async () => {
-    await using stage = await stageOfTwo(kind);
-    await deleteSession(stage.agent, KEY);
-    await stage.open();
-    await stage.say(["We decided to sign the packages with a hardware key."]);
-    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
-    const next = await stage.another();
+    await using home = await stageOfTwo(kind);
+    await deleteSession(home.agent, KEY);
+    await home.open();
+    await home.say(["We decided to sign the packages with a hardware key."]);
+    await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    const next = await home.another();
     await next.recover();
     await next.settled();
     expect((await next.get(KEY))?.summary.decisions).toEqual([expect.stringContaining("hardware key")]);
-    expect(filesNaming(stage, "hardware key").length).toBeGreaterThanOrEqual(2);
-    expect(filesNaming(stage, "Redis")).toEqual([]);
+    expect(filesNaming(home, "hardware key").length).toBeGreaterThanOrEqual(2);
+    expect(filesNaming(home, "Redis")).toEqual([]);
   });
 
   it("is not written by a delayed process after the key got another session", async () => {
-    await using stage = await stageOfTwo(kind);
-    const slow = await stage.another();
-    await stage.say(["The release is blocked: the signing key has expired."]);
+    await using home = await stageOfTwo(kind);
+    const slow = await home.another();
+    await home.say(["The release is blocked: the signing key has expired."]);
     await slow.capture({ kind: "session", sessionKey: KEY }, "messages");
-    const { windows } = await deleteSession(stage.agent, KEY);
-    stage.handoff.forgetDeleted(windows);
-    await stage.open();
-    await stage.say(["We decided to store invoices as PDF files."]);
-    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
-    await stage.handoff.settled();
+    const { windows } = await deleteSession(home.agent, KEY);
+    home.handoff.forgetDeleted(windows);
+    await home.open();
+    await home.say(["We decided to store invoices as PDF files."]);
+    await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await home.handoff.settled();
     await slow.settled();
-    expect(filesNaming(stage, "signing key")).toEqual([]);
+    expect(filesNaming(home, "signing key")).toEqual([]);
   });
 
   it("is written by a delayed process even if a later window has a hand-off", async () => {
-    await using stage = await stageOfTwo(kind);
-    const slow = await stage.another();
-    await stage.say(["The release is blocked: the signing key has expired."]);
+    await using home = await stageOfTwo(kind);
+    const slow = await home.another();
+    await home.say(["The release is blocked: the signing key has expired."]);
     await slow.capture({ kind: "session", sessionKey: KEY }, "messages");
-    await stage.next();
-    await stage.say(["We decided to store invoices as PDF files."]);
-    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await home.next();
+    await home.say(["We decided to store invoices as PDF files."]);
+    await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     await slow.settled();
-    expect(filesNaming(stage, "signing key")).toContainEqual(expect.stringMatching(/^patterns.*\.jsonl$/));
+    expect(filesNaming(home, "signing key")).toContainEqual(expect.stringMatching(/^patterns.*\.jsonl$/));
   });
 
   it("is neither stored nor written by a process that was still working on it", async () => {
-    await using stage = await stageOfTwo(kind);
-    const other = await stage.another();
-    const entry = await stage.entry();
-    await stage.say(["The release is blocked: the signing key has expired."]);
+    await using home = await stageOfTwo(kind);
+    const other = await home.another();
+    const entry = await home.entry();
+    await home.say(["The release is blocked: the signing key has expired."]);
     expect(await other.capture({ kind: "session", sessionKey: KEY }, "messages")).toBeDefined();
-    await stage.agent.store.delete(KEY, { withHandoff: true });
+    await home.agent.store.delete(KEY, { withHandoff: true });
     expect(await other.capture({ kind: "session", sessionKey: KEY, entry }, "messages")).toBeUndefined();
-    expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
+    expect(await home.agent.store.handoffs.get(KEY)).toBeUndefined();
     await other.settled();
-    expect(filesNaming(stage, "signing key")).toEqual([]);
+    expect(filesNaming(home, "signing key")).toEqual([]);
   });
 });
 
@@ -166,19 +166,19 @@ function dieAt(point: FaultPoint): void {
 
 /** Two people have worked, one of them on two days, and the files are written. */
 async function stageOfTwo(kind: StoreKind): Promise<HandoffHome> {
-  const stage = await createHandoffHome(kind);
-  await stage.open();
-  await stage.say(WORK);
-  await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+  const home = await createHandoffHome(kind);
+  await home.open();
+  await home.say(WORK);
+  await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
   // The next day.
-  stage.fixture.clock.advance(13 * 3_600_000);
-  await stage.say(["The integration tests run again: the connection to Redis is mended."]);
-  await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
-  await stage.open(OTHER);
-  await stage.say(["We decided to store invoices as PDF files."], OTHER);
-  await stage.handoff.capture({ kind: "session", sessionKey: OTHER }, "messages");
-  await stage.handoff.settled();
-  return stage;
+  home.fixture.clock.advance(13 * 3_600_000);
+  await home.say(["The integration tests run again: the connection to Redis is mended."]);
+  await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+  await home.open(OTHER);
+  await home.say(["We decided to store invoices as PDF files."], OTHER);
+  await home.handoff.capture({ kind: "session", sessionKey: OTHER }, "messages");
+  await home.handoff.settled();
+  return home;
 }
 
 function filesNaming({ fixture, agent }: HandoffHome, text: string): string[] {

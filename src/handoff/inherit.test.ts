@@ -10,20 +10,20 @@ const RED = [
   "I'm blocked: the broker refuses our certificate.",
 ];
 
-async function leave(stage: HandoffHome): Promise<SessionState | undefined> {
-  return await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new");
+async function leave(home: HandoffHome): Promise<SessionState | undefined> {
+  return await home.handoff.capture({ kind: "session", sessionKey: KEY }, "new");
 }
 
 /** A window of work, whose hand-off a second window with these messages received. */
-async function secondWindow(stage: HandoffHome, said: readonly string[]): Promise<SessionState | undefined> {
-  await stage.open();
-  await stage.say(WORK);
-  await leave(stage);
-  await stage.next();
-  const offer = await stage.offer();
-  if (offer !== undefined) await stage.handoff.markOffered(offer);
-  await stage.say(said);
-  return await leave(stage);
+async function secondWindow(home: HandoffHome, said: readonly string[]): Promise<SessionState | undefined> {
+  await home.open();
+  await home.say(WORK);
+  await leave(home);
+  await home.next();
+  const offer = await home.offer();
+  if (offer !== undefined) await home.handoff.markOffered(offer);
+  await home.say(said);
+  return await leave(home);
 }
 
 function textsOf(state: SessionState | undefined, kind: SummaryKind): string[] {
@@ -31,31 +31,31 @@ function textsOf(state: SessionState | undefined, kind: SummaryKind): string[] {
 }
 
 it("open items that are not mentioned reach the window after the next, with their origin", async () => {
-  await using stage = await createHandoffHome();
-  const { sessionId } = await stage.open();
-  const ids = await stage.say(WORK);
-  await leave(stage);
-  await stage.next();
-  await stage.say(["The deployment to staging is broken: the pods crash on start."]);
-  const second = await leave(stage);
+  await using home = await createHandoffHome();
+  const { sessionId } = await home.open();
+  const ids = await home.say(WORK);
+  await leave(home);
+  await home.next();
+  await home.say(["The deployment to staging is broken: the pods crash on start."]);
+  const second = await leave(home);
   expect(textsOf(second, "blocker")).toHaveLength(2);
-  await stage.next();
-  await stage.say(["We decided to keep the old chart for staging."]);
-  const third = await leave(stage);
+  await home.next();
+  await home.say(["We decided to keep the old chart for staging."]);
+  const third = await leave(home);
   expect(textsOf(third, "blocker")).toEqual(textsOf(second, "blocker"));
   const carried = third?.items.find(({ text }) => text.includes("webhook-retry"));
   expect(carried).toMatchObject({ kind: "blocker", sessionId, entryId: ids[3] });
-  expect((await stage.next(), await stage.offer())?.text).toContain(`[${ids[3]} in window ${sessionId.slice(0, 8)}]`);
+  expect((await home.next(), await home.offer())?.text).toContain(`[${ids[3]} in window ${sessionId.slice(0, 8)}]`);
 });
 
 it.each(["yes, go on", "please continue", "Hi, let's go on where we left off", "go ahead then", "weiter bitte"])(
   "a window that only says %j inherits the previous items and passes them all on",
   async (words) => {
-    await using stage = await createHandoffHome();
-    const state = await secondWindow(stage, [words, "<Sure."]);
-    expect(state).toMatchObject({ previousSessionId: (await stage.entry()).sessionId, resumeOfferedAt: null });
-    await stage.next();
-    expect((await stage.offer())?.text).toContain("webhook-retry");
+    await using home = await createHandoffHome();
+    const state = await secondWindow(home, [words, "<Sure."]);
+    expect(state).toMatchObject({ previousSessionId: (await home.entry()).sessionId, resumeOfferedAt: null });
+    await home.next();
+    expect((await home.offer())?.text).toContain("webhook-retry");
     expect(textsOf(state, "blocker")).toEqual([expect.stringContaining("webhook-retry")]);
     expect(textsOf(state, "decision")[0]).toContain("Redis");
     expect(textsOf(state, "next-step")).toEqual([expect.stringContaining("fix the Redis connection")]);
@@ -66,18 +66,18 @@ it.each(["yes, go on", "please continue", "Hi, let's go on where we left off", "
 it.each(["hi", "thanks!", "Where were we?", "what is next?"])(
   "a window that only says %j leaves the items to the previous one",
   async (words) => {
-    await using stage = await createHandoffHome();
-    const state = await secondWindow(stage, [words, "<The Redis connection is next."]);
-    expect(state?.previousSessionId).not.toBe((await stage.entry()).sessionId);
+    await using home = await createHandoffHome();
+    const state = await secondWindow(home, [words, "<The Redis connection is next."]);
+    expect(state?.previousSessionId).not.toBe((await home.entry()).sessionId);
     // Told a moment ago, it is not told again.
-    await stage.next();
-    expect(await stage.offer()).toBeUndefined();
+    await home.next();
+    expect(await home.offer()).toBeUndefined();
   },
 );
 
 it("items finished in the next window are dropped, changed decisions are passed on", async () => {
-  await using stage = await createHandoffHome();
-  const state = await secondWindow(stage, [
+  await using home = await createHandoffHome();
+  const state = await secondWindow(home, [
     "<The integration test webhook-retry passes now: I fixed the Redis connection in CI.",
     "We decided to use Postgres for the queue after all, not Redis.",
   ]);
@@ -87,18 +87,18 @@ it("items finished in the next window are dropped, changed decisions are passed 
 });
 
 it("cleared and expired items are not passed on", async () => {
-  await using stage = await createHandoffHome();
-  await stage.open();
-  await stage.say(WORK);
-  await leave(stage);
-  await stage.handoff.clear(KEY);
-  await stage.next();
-  await stage.say(["The deployment to staging is broken: the pods crash on start."]);
-  expect(textsOf(await leave(stage), "blocker")).toHaveLength(1);
-  stage.fixture.clock.advance(25 * 3_600_000);
-  await stage.next();
-  await stage.say(["We decided to keep the old chart for staging."]);
-  const late = await leave(stage);
+  await using home = await createHandoffHome();
+  await home.open();
+  await home.say(WORK);
+  await leave(home);
+  await home.handoff.clear(KEY);
+  await home.next();
+  await home.say(["The deployment to staging is broken: the pods crash on start."]);
+  expect(textsOf(await leave(home), "blocker")).toHaveLength(1);
+  home.fixture.clock.advance(25 * 3_600_000);
+  await home.next();
+  await home.say(["We decided to keep the old chart for staging."]);
+  const late = await leave(home);
   expect(textsOf(late, "blocker")).toEqual([]);
   expect(late).toMatchObject({ earlier: undefined });
 });
@@ -123,14 +123,14 @@ it.each([
   ],
   ["small talk", ["hi", "<Hello!"]],
 ])("open items of one project stay open while windows of another come and go with %s", async (_what, said) => {
-  await using stage = await createHandoffHome();
-  await stage.open(KEY, { project: "red" });
-  await stage.say(RED);
+  await using home = await createHandoffHome();
+  await home.open(KEY, { project: "red" });
+  await home.say(RED);
   for (let window = 0; window < 2; window++) {
-    expect(await toldNext(stage, "blue")).not.toContain("ledger");
-    await stage.say(said);
+    expect(await toldNext(home, "blue")).not.toContain("ledger");
+    await home.say(said);
   }
-  const text = await toldNext(stage, "red");
+  const text = await toldNext(home, "red");
   expect(text).toContain("migrate the ledger to the new schema");
   expect(text).toContain("use Postgres for the ledger");
   expect(text).toContain("the broker refuses our certificate");
@@ -138,36 +138,36 @@ it.each([
 });
 
 it("a single request stays open in its project and never reaches another", async () => {
-  await using stage = await createHandoffHome();
-  await stage.open(KEY, { project: "red" });
-  await stage.say(["Can you tell me which port the ledger listens on?"]);
+  await using home = await createHandoffHome();
+  await home.open(KEY, { project: "red" });
+  await home.say(["Can you tell me which port the ledger listens on?"]);
   for (let window = 0; window < 2; window++) {
-    expect(await toldNext(stage, "blue")).toBe("");
-    await stage.say(["hi", "<Hello!"]);
+    expect(await toldNext(home, "blue")).toBe("");
+    await home.say(["hi", "<Hello!"]);
   }
-  expect(await toldNext(stage, "red")).toContain("which port the ledger listens on");
+  expect(await toldNext(home, "red")).toContain("which port the ledger listens on");
 });
 
 it("only its own project finishes an item, not another one", async () => {
-  await using stage = await createHandoffHome();
-  await stage.open(KEY, { project: "red" });
-  await stage.say(RED);
-  await toldNext(stage, "blue");
-  await stage.say(["<Done: the broker accepts our certificate now."]);
-  expect(await toldNext(stage, "red")).toContain("the broker refuses our certificate");
-  await stage.say(["<Done: the broker accepts our certificate now."]);
-  await toldNext(stage, "blue");
-  await stage.say(["We decided to use blue for the buttons."]);
-  const text = await toldNext(stage, "red");
+  await using home = await createHandoffHome();
+  await home.open(KEY, { project: "red" });
+  await home.say(RED);
+  await toldNext(home, "blue");
+  await home.say(["<Done: the broker accepts our certificate now."]);
+  expect(await toldNext(home, "red")).toContain("the broker refuses our certificate");
+  await home.say(["<Done: the broker accepts our certificate now."]);
+  await toldNext(home, "blue");
+  await home.say(["We decided to use blue for the buttons."]);
+  const text = await toldNext(home, "red");
   expect(text).not.toContain("the broker refuses our certificate");
   expect(text).toContain("use Postgres for the ledger");
 });
 
 /** The hand-off of the first message after `/new` and `/project`. */
-async function toldNext(stage: HandoffHome, project: string): Promise<string> {
-  await leave(stage);
-  stage.fixture.clock.advance(60_000);
-  await stage.next();
-  await stage.agent.store.update(KEY, (entry) => entry && { ...entry, project });
-  return (await stage.offer())?.text ?? "";
+async function toldNext(home: HandoffHome, project: string): Promise<string> {
+  await leave(home);
+  home.fixture.clock.advance(60_000);
+  await home.next();
+  await home.agent.store.update(KEY, (entry) => entry && { ...entry, project });
+  return (await home.offer())?.text ?? "";
 }

@@ -12,12 +12,12 @@ import type { Handoff } from "./handoff.ts";
 
 describe.each(STORE_KINDS)("turns on %s", (kind) => {
   it("of a new session read the store once and write nothing", async () => {
-    await using stage = await createHandoffHome(kind);
-    const { handoff, calls } = counted(stage);
-    const request = { sessionKey: KEY, entry: await stage.open(), isFirst: true };
-    await stage.say(["Good morning."]);
+    await using home = await createHandoffHome(kind);
+    const { handoff, calls } = counted(home);
+    const request = { sessionKey: KEY, entry: await home.open(), isFirst: true };
+    await home.say(["Good morning."]);
     // Without a transcript, reading it would fail.
-    rmSync(await transcriptPath(stage.agent, request.entry));
+    rmSync(await transcriptPath(home.agent, request.entry));
     expect(handoff.mayOffer(request)).toBe(true);
     expect(await handoff.offer(request)).toBeUndefined();
     expect(calls).toEqual(["handoffs.get"]);
@@ -28,16 +28,16 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
   });
 
   it("in a decided window cost nothing, or one read after a restart", async () => {
-    await using stage = await createHandoffHome(kind);
-    await stage.open();
-    await stage.say(WORK);
-    await stage.next();
-    const entry = await stage.entry();
-    const offer = await stage.offer();
-    if (offer !== undefined) await stage.handoff.markOffered(offer);
-    await stage.handoff.settled();
+    await using home = await createHandoffHome(kind);
+    await home.open();
+    await home.say(WORK);
+    await home.next();
+    const entry = await home.entry();
+    const offer = await home.offer();
+    if (offer !== undefined) await home.handoff.markOffered(offer);
+    await home.handoff.settled();
 
-    const { handoff, calls } = counted(stage);
+    const { handoff, calls } = counted(home);
     for (let turn = 0; turn < 3; turn++) {
       expect(await handoff.offer({ sessionKey: KEY, entry })).toBeUndefined();
       expect(handoff.mayOffer({ sessionKey: KEY, entry })).toBe(false);
@@ -49,64 +49,64 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
   });
 
   it("see a person's request from this or another process", async () => {
-    await using stage = await createHandoffHome(kind);
-    await stage.open();
-    await stage.say(WORK);
-    await stage.next();
-    const request = { sessionKey: KEY, entry: await stage.entry() };
-    const offer = await stage.offer();
-    if (offer !== undefined) await stage.handoff.markOffered(offer);
-    expect(await stage.offer()).toBeUndefined();
-    expect(stage.handoff.mayOffer(request)).toBe(false);
+    await using home = await createHandoffHome(kind);
+    await home.open();
+    await home.say(WORK);
+    await home.next();
+    const request = { sessionKey: KEY, entry: await home.entry() };
+    const offer = await home.offer();
+    if (offer !== undefined) await home.handoff.markOffered(offer);
+    expect(await home.offer()).toBeUndefined();
+    expect(home.handoff.mayOffer(request)).toBe(false);
 
-    await stage.handoff.resume(KEY);
-    expect(stage.handoff.mayOffer(request)).toBe(true);
-    const asked = await stage.offer();
+    await home.handoff.resume(KEY);
+    expect(home.handoff.mayOffer(request)).toBe(true);
+    const asked = await home.offer();
     // It is due until it is marked as offered.
-    expect(await stage.offer()).toBeDefined();
-    if (asked !== undefined) await stage.handoff.markOffered(asked);
-    expect(await stage.offer()).toBeUndefined();
+    expect(await home.offer()).toBeDefined();
+    if (asked !== undefined) await home.handoff.markOffered(asked);
+    expect(await home.offer()).toBeUndefined();
 
-    await (await stage.another()).resume(KEY);
-    await expect.poll(() => stage.handoff.mayOffer(request), { timeout: 5_000 }).toBe(true);
-    expect(await stage.offer()).toBeDefined();
+    await (await home.another()).resume(KEY);
+    await expect.poll(() => home.handoff.mayOffer(request), { timeout: 5_000 }).toBe(true);
+    expect(await home.offer()).toBeDefined();
   });
 
   it("do not wait for a background capture, and replace it", async () => {
-    await using stage = await createHandoffHome(kind);
-    await stage.open();
-    await stage.say(WORK);
+    await using home = await createHandoffHome(kind);
+    await home.open();
+    await home.say(WORK);
     const slow = Promise.withResolvers<void>();
     let held = 0;
-    const { handoff } = counted(stage, async (call) => {
+    const { handoff } = counted(home, async (call) => {
       if (call !== "handoffs.update" || held++ > 0) return;
       await slow.promise;
     });
     // It hangs before it stores its state.
     handoff.turnEnded({ sessionKey: KEY, messages: 20, largestToolResult: 0, timedOut: false });
     await expect.poll(() => held).toBe(1);
-    await stage.next();
-    const offer = await handoff.offer({ sessionKey: KEY, entry: await stage.entry() });
+    await home.next();
+    const offer = await handoff.offer({ sessionKey: KEY, entry: await home.entry() });
     expect(offer?.text).toContain("Redis");
     expect(await handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toMatchObject({ reason: "reset" });
     slow.resolve();
     await handoff.close();
-    expect((await stage.handoff.get(KEY))?.summary.blockers).toHaveLength(1);
+    expect((await home.handoff.get(KEY))?.summary.blockers).toHaveLength(1);
   });
 });
 
 describe("the files", () => {
   it("are written once for many captures, and only if they change", async () => {
-    await using stage = await createHandoffHome();
-    const layout = agentLayout(stage.fixture.home, "main").handoff;
-    await stage.open();
-    await stage.say(WORK);
-    const { handoff, calls } = counted(stage);
+    await using home = await createHandoffHome();
+    const layout = agentLayout(home.fixture.home, "main").handoff;
+    await home.open();
+    await home.say(WORK);
+    const { handoff, calls } = counted(home);
     for (let index = 0; index < 5; index++) {
-      await stage.say([`The release is blocked: signing key number ${index} has expired.`]);
+      await home.say([`The release is blocked: signing key number ${index} has expired.`]);
       await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     }
-    expect(readdirSync(stage.fixture.home, { recursive: true }).join()).not.toContain("session-state.json");
+    expect(readdirSync(home.fixture.home, { recursive: true }).join()).not.toContain("session-state.json");
     // One change of the store each.
     expect(calls.filter((call) => call === "handoffs.update")).toHaveLength(5);
     await handoff.settled();
@@ -118,7 +118,7 @@ describe("the files", () => {
     await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     await handoff.settled();
     expect([layout.stateFile, layout.pendingFile, day].map(inode)).toEqual(before);
-    await stage.say(["We decided to rotate the keys every month."]);
+    await home.say(["We decided to rotate the keys every month."]);
     await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     await handoff.settled();
     // New notes are appended, and the other states are not read again.
@@ -128,13 +128,13 @@ describe("the files", () => {
   });
 
   it("are rewritten when another process changes a state", async () => {
-    await using stage = await createHandoffHome();
-    const layout = agentLayout(stage.fixture.home, "main").handoff;
-    await stage.open();
-    await stage.say(WORK);
-    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
-    await stage.handoff.settled();
-    const { store } = await stage.fixture.another();
+    await using home = await createHandoffHome();
+    const layout = agentLayout(home.fixture.home, "main").handoff;
+    await home.open();
+    await home.say(WORK);
+    await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await home.handoff.settled();
+    const { store } = await home.fixture.another();
     await store.handoffs.delete(KEY);
     const pending = (): unknown => JSON.parse(readFileSync(layout.pendingFile, "utf8"));
     await expect.poll(pending, { timeout: 10_000 }).toEqual({ version: 1, pending: [] });
@@ -146,7 +146,7 @@ function inode(path: string): number {
 }
 
 /** A hand-off whose use of the store is written down, and may be held up. */
-function counted(stage: HandoffHome, before?: (call: string) => Promise<void>): { handoff: Handoff; calls: string[] } {
+function counted(home: HandoffHome, before?: (call: string) => Promise<void>): { handoff: Handoff; calls: string[] } {
   const calls: string[] = [];
   const watched = <T extends object>(part: T, name: string): T =>
     new Proxy(part, {
@@ -161,17 +161,17 @@ function counted(stage: HandoffHome, before?: (call: string) => Promise<void>): 
         };
       },
     });
-  const { store } = stage.agent;
+  const { store } = home.agent;
   const watchedStore: Store = new Proxy(watched(store, ""), {
     get: (target, member): unknown =>
       member === "handoffs" ? watched(store.handoffs, "handoffs.") : Reflect.get(target, member),
   });
-  const layout = agentLayout(stage.fixture.home, "main");
+  const layout = agentLayout(home.fixture.home, "main");
   const handoff = createHandoff({
-    agent: { ...stage.agent, store: watchedStore },
+    agent: { ...home.agent, store: watchedStore },
     layout: layout.handoff,
     defaultWorkspace: layout.workspace,
-    config: stage.fixture.config.handoff,
+    config: home.fixture.config.handoff,
   });
   return { handoff, calls };
 }

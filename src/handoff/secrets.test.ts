@@ -72,27 +72,27 @@ const PLANTED: readonly (readonly [secret: string, written?: (secret: string) =>
 
 describe("planted secrets", () => {
   it("stay in the transcript", async () => {
-    await using stage = await createHandoffHome();
-    await stage.open();
+    await using home = await createHandoffHome();
+    await home.open();
     const texts = PLANTED.map(([secret, written = (text: string) => text]) => written(secret));
     for (let index = 0; index < texts.length; index += 3) {
-      await stage.say(texts.slice(index, index + 3).flatMap(messagesWith));
-      await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
-      await stage.handoff.settled();
+      await home.say(texts.slice(index, index + 3).flatMap(messagesWith));
+      await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+      await home.handoff.settled();
     }
-    await stage.next();
-    const offer = await stage.offer();
+    await home.next();
+    const offer = await home.offer();
     expect(offer?.text).toContain("[redacted]");
 
-    const { root } = agentLayout(stage.fixture.home, "main").handoff;
+    const { root } = agentLayout(home.fixture.home, "main").handoff;
     const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.length).toBeGreaterThan(PLANTED.length / 3);
     const places = new Map(
       files.map(({ parentPath, name }) => join(parentPath, name)).map((path) => [path, readFileSync(path, "utf8")]),
     );
-    places.set("the store", JSON.stringify(await stage.agent.store.handoffs.get(KEY)));
+    places.set("the store", JSON.stringify(await home.agent.store.handoffs.get(KEY)));
     places.set("the offer", offer?.text ?? "");
-    places.set("the log", stage.log.join(""));
+    places.set("the log", home.log.join(""));
     const leaks = PLANTED.flatMap(([secret]) =>
       Array.from(places).flatMap(([place, text]) => (text.includes(secret) ? [`${secret} in ${place}`] : [])),
     );

@@ -16,65 +16,65 @@ describe("a torn state", () => {
     ["to nothing", () => ""],
     ["to something else", () => "[1"],
   ])("%s is listed among the others, rebuilt", async (_name, tear) => {
-    await using stage = await tornStage(tear);
-    const listed = await stage.handoff.list();
+    await using home = await tornStage(tear);
+    const listed = await home.handoff.list();
     expect(listed.map(({ sessionKey }) => sessionKey).toSorted()).toEqual([KEY, OTHER]);
     expect(listed.find(({ sessionKey }) => sessionKey === KEY)?.summary.decisions).toContain(REDIS);
-    expect(readState(await stage.agent.store.handoffs.get(KEY))).toBeDefined();
+    expect(readState(await home.agent.store.handoffs.get(KEY))).toBeDefined();
   });
 
   it("is logged, and rebuilt by a capture and on request", async () => {
-    await using stage = await tornStage();
-    const state = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await using home = await tornStage();
+    const state = await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     expect(state?.summary.decisions).toContain(REDIS);
-    expect(stage.log.join("")).toContain("was damaged");
-    tear(stage);
-    expect((await stage.handoff.get(KEY))?.summary).toEqual(state?.summary);
+    expect(home.log.join("")).toContain("was damaged");
+    tear(home);
+    expect((await home.handoff.get(KEY))?.summary).toEqual(state?.summary);
   });
 
   it("reaches the next window, also on request", async () => {
-    await using stage = await tornStage();
-    await stage.next();
-    expect((await stage.offer())?.text).toContain(REDIS);
-    tear(stage);
-    expect(await stage.handoff.resume(KEY)).toMatchObject({ kind: "ready" });
+    await using home = await tornStage();
+    await home.next();
+    expect((await home.offer())?.text).toContain(REDIS);
+    tear(home);
+    expect(await home.handoff.resume(KEY)).toMatchObject({ kind: "ready" });
   });
 
   it("can be cleared for good", async () => {
-    await using stage = await tornStage();
-    expect(await stage.handoff.clear(KEY)).toBe(true);
-    expect((await stage.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([OTHER]);
-    expect(await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toBeUndefined();
+    await using home = await tornStage();
+    expect(await home.handoff.clear(KEY)).toBe(true);
+    expect((await home.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([OTHER]);
+    expect(await home.handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toBeUndefined();
   });
 
   it("is deleted with its session", async () => {
-    await using stage = await tornStage();
-    await archiveSession(stage.agent, KEY, { reason: "deleted" });
-    expect((await stage.agent.store.handoffs.list()).map(({ key }) => key)).toEqual([OTHER]);
+    await using home = await tornStage();
+    await archiveSession(home.agent, KEY, { reason: "deleted" });
+    expect((await home.agent.store.handoffs.list()).map(({ key }) => key)).toEqual([OTHER]);
   });
 
   it("does not keep the others out of the files", async () => {
-    await using stage = await tornStage();
-    const another = await stage.another();
-    await stage.say(["The release is blocked: the signing key has expired."], OTHER);
+    await using home = await tornStage();
+    const another = await home.another();
+    await home.say(["The release is blocked: the signing key has expired."], OTHER);
     await another.capture({ kind: "session", sessionKey: OTHER }, "messages");
     await another.settled();
-    const { stateFile } = agentLayout(stage.fixture.home, "main").handoff;
+    const { stateFile } = agentLayout(home.fixture.home, "main").handoff;
     expect(readFileSync(stateFile, "utf8")).toContain("the signing key has expired");
   });
 });
 
 /** Two sessions with hand-offs; the state of `KEY` is torn. */
 async function tornStage(how?: (text: string) => string): Promise<HandoffHome> {
-  const stage = await createHandoffHome("sqlite");
+  const home = await createHandoffHome("sqlite");
   for (const key of [KEY, OTHER]) {
-    await stage.open(key);
-    await stage.say(WORK, key);
-    await stage.handoff.capture({ kind: "session", sessionKey: key }, "messages");
+    await home.open(key);
+    await home.say(WORK, key);
+    await home.handoff.capture({ kind: "session", sessionKey: key }, "messages");
   }
-  await stage.handoff.settled();
-  tear(stage, how);
-  return stage;
+  await home.handoff.settled();
+  tear(home, how);
+  return home;
 }
 
 function tear({ fixture }: HandoffHome, how?: (text: string) => string): void {

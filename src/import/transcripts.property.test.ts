@@ -108,7 +108,7 @@ it("gives windows with the same conversations", async () => {
     }),
     { numRuns: 200 },
   );
-}, 60_000);
+});
 
 function markOf(entry: object): string {
   const [text] = /text-\d+/.exec(JSON.stringify(entry)) ?? [];

@@ -67,22 +67,22 @@ describe("checkHealth", () => {
   });
 
   it("does not call a store broken that takes a while to open", async () => {
-    await using stage = await createGatewayHome();
-    const { agents } = stage.parts;
+    await using home = await createGatewayHome();
+    const { agents } = home.parts;
     const open: AgentPool["open"] = async (agentId) => {
       await delay(1200);
       return await agents.open(agentId);
     };
-    expect((await checkHealth({ ...stage.parts, agents: { ...agents, open } }, [])).problems).toEqual([]);
+    expect((await checkHealth({ ...home.parts, agents: { ...agents, open } }, [])).problems).toEqual([]);
   });
 
   it("does not wait for a store that hangs", async () => {
-    await using stage = await createGatewayHome({ agents: ["hangs", "main"] });
-    const { agents } = stage.parts;
+    await using home = await createGatewayHome({ agents: ["hangs", "main"] });
+    const { agents } = home.parts;
     await agents.open("main");
     const never = new Promise<never>(() => undefined);
     const open: AgentPool["open"] = async (agentId) => await (agentId === "hangs" ? never : agents.open(agentId));
-    expect(await checkHealth({ ...stage.parts, agents: { ...agents, open } }, [], 500)).toMatchObject({
+    expect(await checkHealth({ ...home.parts, agents: { ...agents, open } }, [], 500)).toMatchObject({
       agents: [{ agentId: "hangs" }, { agentId: "main", sessions: { count: 0 } }],
       problems: [{ text: expect.stringMatching(/^agent hangs: its store does not answer/) as string }],
     });

@@ -51,7 +51,7 @@ async function goesOn(args: string[], meanwhile: (sessionId: string) => Promise<
   await home.claude.empty();
 }
 
-it("an idle session of ours is continued; a task that does not fit it is queued", { timeout: 60_000 }, async () => {
+it("an idle session of ours is continued; a task that does not fit it is queued", async () => {
   await goesOn([], async (sessionId) => {
     expect(await decideByMcp(TASK)).toMatchObject({ action: "continue", sessionId });
     const other = "Translate the marketing copy to Japanese";
@@ -63,14 +63,14 @@ it("an idle session of ours is continued; a task that does not fit it is queued"
   });
 });
 
-it("a labelled session is continued by its label only", { timeout: 60_000 }, async () => {
+it("a labelled session is continued by its label only", async () => {
   await goesOn(["--label", "parser"], async (sessionId) => {
     const { selection } = (await home.cc("run", TASK, "--json")).json() as { selection: { sessionId: string } };
     expect(selection.sessionId).not.toBe(sessionId);
   });
 });
 
-it("a session that a person started in a terminal is resumed", { timeout: 60_000 }, async () => {
+it("a session that a person started in a terminal is resumed", async () => {
   const task = "Describe the shipping labels in the manual";
   const env = { ...home.claude.env, CLAUDE_CODE_ENTRYPOINT: "cli" };
   const { stdout } = await promisify(execFile)(home.claude.command, ["-p", task, "--output-format", "json"], {
@@ -89,7 +89,7 @@ interface KeptDecisions {
   decisions: { task: string; selection: Record<string, unknown>; suggested?: Record<string, unknown> }[];
 }
 
-it("a decision and a person's own choice are kept, explained and counted", { timeout: 60_000 }, async () => {
+it("a decision and a person's own choice are kept, explained and counted", async () => {
   const task = "Sort the invoices by their due date";
   const first = (await home.cc("run", task, "--json")).json() as { sessionId: string; selection: { action: string } };
   expect(first.selection.action).toBe("fresh");
@@ -155,7 +155,7 @@ async function info(...args: string[]): Promise<Record<string, unknown>> {
   return JSON.parse(answer?.text ?? "") as Record<string, unknown>;
 }
 
-it("a session gets the budget of its own run", { timeout: 60_000 }, async () => {
+it("a session gets the budget of its own run", async () => {
   const fresh = await info("--fresh", "--max-budget-usd", "2.5");
   expect(fresh).toMatchObject({ budgetUsd: 2.5 });
   // Earlier costs do not count against the budget of this run.

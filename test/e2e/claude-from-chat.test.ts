@@ -75,7 +75,7 @@ it("runs a task, asks, commits, reports, and takes a reply as a follow-up", asyn
   await home.hears(ADA.id, /^[0-9a-f]{8} Make the webhook idempotent \(repo, main\)$/);
   home.telegram.say("/cc", { from: BOB });
   await home.hears(BOB.id, "There are no Claude Code sessions here yet.");
-}, 60_000);
+});
 
 it("a denied or unanswered question is refused, and a stranger cannot answer it", async () => {
   await using chat = await createTaskChat({ claudeCode: { questionMinutes: 0.02 } });
@@ -89,7 +89,7 @@ it("a denied or unanswered question is refused, and a stranger cannot answer it"
   home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
   await home.hears(ADA.id, "This question is no longer open.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
-}, 60_000);
+});
 
 it("only people who may command the agent answer, in the conversation of the task", async () => {
   await using chat = await createTaskChat();
@@ -124,7 +124,7 @@ it("only people who may command the agent answer, in the conversation of the tas
   await home.rpc("chat.send", { sessionKey, message: later, idempotencyKey: "allow" });
   await home.hears(ADA.id, "Done twice.");
   expect(existsSync(join(claude.repo, "two"))).toBe(true);
-}, 60_000);
+});
 
 it("takes a reply as a follow-up although the answer about its message is still on its way", async () => {
   await using chat = await createTaskChat();
@@ -140,22 +140,7 @@ it("takes a reply as a follow-up although the answer about its message is still 
   expect(lastUserText(api.conversation.at(-1) as never)).toBe("And a test");
   home.telegram.say("/cc constructor");
   await home.hears(ADA.id, '/cc does not know "constructor".');
-}, 60_000);
-
-it("a gateway that ends tells the person and runs nothing twice", async () => {
-  await using chat = await createTaskChat();
-  const { api, home } = chat;
-  api.script(hang());
-  home.telegram.say("/cc run in repo: Think for long");
-  await home.hears(ADA.id, /Task \w+: Think for long\nStart fresh: /);
-  await until(() => api.conversation.length > 0, "Claude Code at work");
-  await home.stop();
-  await home.hears(ADA.id, /was stopped[\s\S]*The gateway stopped\. \/cc send continues the session\./);
-  await home.start();
-  home.telegram.say("/cc status");
-  await home.hears(ADA.id, /interrupted/);
-  expect(api.conversation).toHaveLength(1);
-}, 60_000);
+});
 
 it("a stranger in a group cannot answer, also by tapping the button", async () => {
   await using chat = await createTaskChat({ account: { allowFrom: [String(ADA.id), String(GROUP.id)] } });
@@ -170,7 +155,7 @@ it("a stranger in a group cannot answer, also by tapping the button", async () =
   await home.hears(GROUP.id, "Allowed once.");
   await home.hears(GROUP.id, "Done.");
   expect(existsSync(join(claude.repo, "one"))).toBe(true);
-}, 60_000);
+});
 
 it("the second task in a repo waits and says so; Stop stops only its own task", async () => {
   await using chat = await createTaskChat();
@@ -198,22 +183,26 @@ it("the second task in a repo waits and says so; Stop stops only its own task", 
   home.telegram.press(first, buttonsOf(first)["Stop"] ?? "");
   await home.hears(ADA.id, /was stopped \(/);
   expect(api.conversation).toHaveLength(3);
-}, 60_000);
+});
 
-it("a waiting task outlives its gateway and runs in the next one", async () => {
+it("a gateway that ends tells the person; the next one runs the waiting task, and nothing twice", async () => {
   await using chat = await createTaskChat();
   const { api, home } = chat;
   api.script(hang());
   home.telegram.say("/cc run in repo: Think for long");
+  await home.hears(ADA.id, /Task \w+: Think for long\nStart fresh: /);
   await until(() => api.conversation.length > 0, "Claude Code at work");
   home.telegram.say("/cc run in repo: Come second");
   await edited(home, /Come second\nWaiting: /);
   await home.stop();
+  await home.hears(ADA.id, /was stopped[\s\S]*The gateway stopped\. \/cc send continues the session\./);
   api.script(text("Second and last."));
   await home.start();
   await home.hears(ADA.id, "Second and last.");
+  home.telegram.say("/cc status");
+  await home.hears(ADA.id, /Think for long: interrupted/);
   expect(api.conversation).toHaveLength(2);
-}, 60_000);
+});
 
 it("a persistent task takes follow-ups in the same process", async () => {
   await using chat = await createTaskChat();
@@ -225,18 +214,7 @@ it("a persistent task takes follow-ups in the same process", async () => {
   home.telegram.say("/cc send And now?");
   await home.hears(ADA.id, "Still here.");
   expect(before.filter((pid) => claude.processes().includes(pid))).not.toEqual([]);
-}, 60_000);
-
-it("budgets end a task and refuse the next; people are told", async () => {
-  await using chat = await createTaskChat({ claudeCode: { budgets: { dayUsd: 0.01 } } });
-  const { api, home } = chat;
-  api.script(withUsage(text("That was expensive."), { input_tokens: 1_000_000 }));
-  home.telegram.say("/cc run in repo: Spend");
-  await home.hears(ADA.id, /Budget for today: \$\d+\.\d\d of \$0\.01 used/);
-  home.telegram.say("/cc run in repo: Spend more");
-  await home.hears(ADA.id, /The budget for today is used up/);
-  expect(api.conversation).toHaveLength(1);
-}, 60_000);
+});
 
 it("with several questions, a word needs a code, or replies to its question", async () => {
   await using chat = await createTaskChat();
@@ -256,7 +234,7 @@ it("with several questions, a word needs a code, or replies to its question", as
   await home.hears(ADA.id, /End of two\.\nBranch .*\nNot allowed: Bash$/);
   home.telegram.say("allow");
   expect((await home.hears(ADA.id, /End of one\./)).params["text"]).not.toContain("Not allowed");
-}, 60_000);
+});
 
 /** At $3 per million tokens this costs $0.30; the question keeps the task waiting. */
 function costly(file: string) {
@@ -267,7 +245,7 @@ function spawnBeside(task: string): string {
   return `tool:sessions_spawn ${JSON.stringify({ task, repo: "repo", model: "claude-sonnet-4-5", worktree: true })}`;
 }
 
-it("tells during a task how much of a budget is used, and counts tasks that run at the same time", async () => {
+it("tells how much of a budget is used, counts tasks that run at the same time, and refuses the next", async () => {
   await using chat = await createTaskChat({ claudeCode: { budgets: { dayUsd: 0.5 }, progressSeconds: 0.2 } });
   const { api, home } = chat;
   api.script(costly("one"));
@@ -286,7 +264,11 @@ it("tells during a task how much of a budget is used, and counts tasks that run 
   const { sessions } = await agent.store.list({ text: "subagent:cc-", fields: ["task"] });
   const running = sessions.find(({ entry }) => entry.task?.state === "running");
   expect(running?.entry.task?.costUsd).toBeCloseTo(0.3, 2);
-}, 60_000);
+
+  home.telegram.say("/cc run in repo: Spend on");
+  await home.hears(ADA.id, /The budget for today is used up/);
+  expect(api.conversation).toHaveLength(2);
+});
 
 it("says that Claude Code is missing, or not logged in", async () => {
   await using missing = await createTaskChat({ claudeCode: { command: "/nowhere/claude" } });
@@ -297,7 +279,7 @@ it("says that Claude Code is missing, or not logged in", async () => {
   await using anonymous = await createTaskChat({ env: { ANTHROPIC_API_KEY: "" } });
   anonymous.home.telegram.say("/cc run in repo: Anything");
   await anonymous.home.hears(ADA.id, /Task \w+ failed[\s\S]*log/i);
-}, 60_000);
+});
 
 it("an agent with a model starts a task when a person asks in words, and reads the result later", async () => {
   const order = { task: "Limit the retries", repo: "repo" };
@@ -316,7 +298,7 @@ it("an agent with a model starts a task when a person asks in words, and reads t
   home.telegram.say("How did it go?");
   await home.hears(ADA.id, "They stop after ten attempts.");
   expect(JSON.stringify(model.requests[2]?.body)).toMatch(/Task \w+ is done[^]*Retries stop after ten attempts/);
-}, 60_000);
+});
 
 it("a chat that Claude Code answers starts tasks through the bridge, and what a task announces arrives", async () => {
   await using chat = await createTaskChat({
@@ -361,7 +343,7 @@ it("a chat that Claude Code answers starts tasks through the bridge, and what a 
   home.telegram.say("/status");
   await home.hears(ADA.id, "engine: claude-code");
   expect(home.texts(ADA.id).filter((said) => said.includes("Half seen."))).toHaveLength(1);
-}, 60_000);
+});
 
 const LOOKS = [
   toolUse("mcp__holdfast__sessions_list", {}),

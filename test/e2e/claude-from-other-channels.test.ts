@@ -74,7 +74,7 @@ it("Discord: buttons, edits, and presses of other people", async () => {
   discord.say(general.id, "And a test", { author: ada, ...reply });
   await hears(/It has a test\./);
   expect(JSON.stringify(api.conversation.at(-1))).toContain("It is there.");
-}, 60_000);
+});
 
 it("WhatsApp: a question lists its answers, a number answers it, and notes tell how far a task is", async () => {
   const whatsapp = await createFakeWhatsApp();
@@ -135,7 +135,7 @@ it("WhatsApp: a question lists its answers, a number answers it, and notes tell 
   const note = await until(() => texts().slice(before).find(isNote), "a note");
   say(/\/cc stop \w+/.exec(note)?.[0] ?? "");
   await hears(/^Task \w+ was stopped \(/);
-}, 60_000);
+});
 
 it("terminal: a task writes above the prompt, and words answer it", async () => {
   await using chat = await createTaskChat({
@@ -165,4 +165,4 @@ it("terminal: a task writes above the prompt, and words answer it", async () => 
   terminal.type("/quit\r");
   expect(await terminal.ended).toBe(0);
   expect(existsSync(join(claude.repo, "one"))).toBe(true);
-}, 60_000);
+});

@@ -84,7 +84,7 @@ describe("Claude Code's folder after every read-only command", () => {
     await callEveryTool(strace(log));
     opened.push(...openedIn(log));
     await watchOnce();
-  }, 60_000);
+  });
 
   it("is unchanged, and no secret was read", () => {
     expect(snapshot()).toEqual(before);

@@ -17,14 +17,14 @@ const TASK = "Fix the webhook handler";
 
 let api: FakeAnthropic;
 let claude: ClaudeHome;
-let house: ChatHome;
+let home: ChatHome;
 
 beforeAll(async () => {
   api = await startFakeAnthropic();
   claude = await createClaudeHome(api);
   const agents = { main: { engine: "claude-code" as const, workspace: claude.repo } };
   const claudeCode = { command: claude.command, permissionMode: "bypassPermissions" as const };
-  house = await createChatHome({
+  home = await createChatHome({
     config: (config) => ({
       ...config,
       agents,
@@ -33,24 +33,24 @@ beforeAll(async () => {
     }),
     env: claude.env,
   });
-  await writeFile(join(house.home, "config.json"), JSON.stringify({ agents, claudeCode }));
-}, 60_000);
+  await writeFile(join(home.home, "config.json"), JSON.stringify({ agents, claudeCode }));
+});
 
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
   await claude[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
 });
 
 async function cc(...args: string[]): Promise<CliResult> {
-  return await runCliShared(["cc", ...args], { home: house.home, cwd: claude.repo, env: claude.env });
+  return await runCliShared(["cc", ...args], { home: home.home, cwd: claude.repo, env: claude.env });
 }
 
 async function says(words: string, answer: string): Promise<string> {
   api.script(text(answer));
-  house.telegram.say(words);
-  await house.hears(ADA.id, answer);
-  return (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
+  home.telegram.say(words);
+  await home.hears(ADA.id, answer);
+  return (await (await home.agent()).store.get(KEY))?.sdkSessionId ?? "";
 }
 
 interface Selected {
@@ -63,7 +63,7 @@ async function select(task: string, ...args: string[]): Promise<Selected> {
   return (await cc("select", task, "--json", ...args)).json() as Selected;
 }
 
-it("a task of the owner in the agent's workspace starts its own session", { timeout: 60_000 }, async () => {
+it("a task of the owner in the agent's workspace starts its own session", async () => {
   const chat = await says(SECRET, "I look into it.");
   for (const scope of ["all", "own"]) {
     expect(await select(TASK, "--from", scope)).toMatchObject({ action: "fresh", scores: [] });
@@ -84,7 +84,7 @@ it("a task of the owner in the agent's workspace starts its own session", { time
 });
 
 it("a task cannot reach the session by id, by label or by waiting", async () => {
-  const chat = (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
+  const chat = (await (await home.agent()).store.get(KEY))?.sdkSessionId ?? "";
   const before = (await claude.transcript(chat)).length;
   for (const args of [
     ["run", "Read my mail", "--resume", chat],
@@ -96,14 +96,14 @@ it("a task cannot reach the session by id, by label or by waiting", async () => 
     expect(refused.stderr).toMatch(/chat/);
     expect(refused.stderr).not.toContain("divorce");
   }
-  await expect(house.rpc("cc.run", { repoPath: claude.repo, task: "Read my mail", resume: chat })).rejects.toThrow(
+  await expect(home.rpc("cc.run", { repoPath: claude.repo, task: "Read my mail", resume: chat })).rejects.toThrow(
     /chat/,
   );
   expect((await claude.transcript(chat)).length).toBe(before);
 });
 
-it("a copy stays private: no task resumes it or gets its hand-off", { timeout: 60_000 }, async () => {
-  const chat = (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
+it("a copy stays private: no task resumes it or gets its hand-off", async () => {
+  const chat = (await (await home.agent()).store.get(KEY))?.sdkSessionId ?? "";
   api.script(text("I am blocked: the divorce lawyer's certificate is missing. Next step: ask for it."));
   const copy = (await cc("run", TASK, "--fork", chat, "--json")).json() as { sessionId: string };
   api.script(text("Copied again."));
@@ -122,22 +122,22 @@ it("a copy stays private: no task resumes it or gets its hand-off", { timeout: 6
 });
 
 it("a copy that a person opens is marked as the chat's", async () => {
-  const chat = (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
+  const chat = (await (await home.agent()).store.get(KEY))?.sdkSessionId ?? "";
   const command = join(claude.home, "show-environment");
   await writeFile(command, '#!/bin/sh\necho "$HOLDFAST_RUN $CLAUDE_CODE_ENTRYPOINT"\n', { mode: 0o755 });
-  const configFile = join(house.home, "config.json");
+  const configFile = join(home.home, "config.json");
   const config = await readFile(configFile);
   await writeFile(configFile, JSON.stringify({ claudeCode: { command } }));
   for (const how of ["--fork", "--chat"]) {
     // A process of its own, because Claude Code writes to the terminal itself.
-    const options = { home: house.home, cwd: claude.repo, env: claude.env };
+    const options = { home: home.home, cwd: claude.repo, env: claude.env };
     expect((await runCli(["cc", "attach", chat, how], options)).stdout).toBe("chat holdfast-chat\n");
   }
   await writeFile(configFile, config);
 });
 
-it("an earlier window stays private even if the registry and the index are gone", { timeout: 60_000 }, async () => {
-  const first = (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
+it("an earlier window stays private even if the registry and the index are gone", async () => {
+  const first = (await (await home.agent()).store.get(KEY))?.sdkSessionId ?? "";
   const second = await says("/new Fix the webhook handler, please", "A fresh start.");
   expect(second).not.toBe(first);
   const isPrivate = async (): Promise<void> => {
@@ -147,9 +147,9 @@ it("an earlier window stays private even if the registry and the index are gone"
     expect(known).not.toContain(second);
   };
   await isPrivate();
-  const layout = agentLayout(house.home, "main");
+  const layout = agentLayout(home.home, "main");
   await rm(layout.claudeRegistry);
-  await rm(claudeLayout(house.home).index);
+  await rm(claudeLayout(home.home).index);
   await isPrivate();
   // The transcript alone tells it.
   const lines = await claude.transcript(first);
@@ -157,15 +157,15 @@ it("an earlier window stays private even if the registry and the index are gone"
 });
 
 it("the agent of another conversation does not learn of it", async () => {
-  const { home, config } = house;
   const env = { ...process.env, ...claude.env };
-  const parts = openMcpParts({ home, config, repoPath: claude.repo, env, sessionKey: "agent:main:telegram:dm:2" });
+  const place = { home: home.home, config: home.config, repoPath: claude.repo, env };
+  const parts = openMcpParts({ ...place, sessionKey: "agent:main:telegram:dm:2" });
   try {
     const { sessions } = await parts.claude.discover(claude.repo, { limit: 20 });
     expect(sessions.length).toBeGreaterThan(0);
     expect(JSON.stringify(sessions)).not.toContain("divorce");
     expect(JSON.stringify(await parts.claude.status(claude.repo))).not.toContain("divorce");
-    const own = openMcpParts({ home, config, repoPath: claude.repo, env, sessionKey: KEY });
+    const own = openMcpParts({ ...place, sessionKey: KEY });
     expect(own.sessionKey).toBe(KEY);
     await own.close();
   } finally {

@@ -15,11 +15,11 @@ const LOST = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 
 let api: FakeAnthropic;
 let claude: ClaudeHome;
-let house: ChatHome;
+let home: ChatHome;
 beforeAll(async () => {
   api = await startFakeAnthropic();
   claude = await createClaudeHome(api);
-  house = await createChatHome({
+  home = await createChatHome({
     config: (config) => ({
       ...config,
       agents: { main: { engine: "claude-code", workspace: claude.repo } },
@@ -28,23 +28,23 @@ beforeAll(async () => {
     }),
     env: claude.env,
   });
-}, 60_000);
+});
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
   await claude[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
 });
 
 it("a conversation that OpenClaw has recorded continues in its session", async () => {
   api.script(text("Hello Ada."));
-  house.telegram.say("My name is Ada.");
-  await house.hears(ADA.id, "Hello Ada.");
-  const { store } = await house.agent();
+  home.telegram.say("My name is Ada.");
+  await home.hears(ADA.id, "Hello Ada.");
+  const { store } = await home.agent();
   const native = (await store.get(KEY))?.sdkSessionId;
   await store.update(KEY, (entry) => entry && { ...entry, sdkSessionId: undefined, claudeCliSessionId: native ?? "" });
   api.script(text("It is Ada, as you said."));
-  house.telegram.say("What is my name?");
-  await house.hears(ADA.id, "It is Ada, as you said.");
+  home.telegram.say("What is my name?");
+  await home.hears(ADA.id, "It is Ada, as you said.");
   expect((await store.get(KEY))?.sdkSessionId).toBe(native);
   // Claude Code itself has the conversation; nothing is told again.
   const { messages } = api.conversation.at(-1) ?? { messages: [] };
@@ -54,14 +54,14 @@ it("a conversation that OpenClaw has recorded continues in its session", async (
 
 it("a conversation whose session is lost continues in a fresh one with the hand-off", async () => {
   api.script(text("I look into the certificate."));
-  house.telegram.say("I'm blocked: the release fails with a missing certificate.");
-  await house.hears(ADA.id, "I look into the certificate.");
-  const agent = await house.agent();
+  home.telegram.say("I'm blocked: the release fails with a missing certificate.");
+  await home.hears(ADA.id, "I look into the certificate.");
+  const agent = await home.agent();
   await agent.store.update(KEY, (entry) => (entry === undefined ? undefined : { ...entry, sdkSessionId: LOST }));
   api.script(text("Here I am again."));
-  house.telegram.say("And now?");
-  await house.hears(ADA.id, "Here I am again.");
-  await house.hears(ADA.id, "Claude Code no longer has this conversation");
+  home.telegram.say("And now?");
+  await home.hears(ADA.id, "Here I am again.");
+  await home.hears(ADA.id, "Claude Code no longer has this conversation");
   const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });
   expect(asked).toMatch(/previous_session_context[^]*Person: I'm blocked[^]*# Hand-off[^]*missing certificate/);
   expect(asked.trimEnd()).toMatch(/And now\?\n\n\[[^\]]+\]$/);
@@ -69,16 +69,15 @@ it("a conversation whose session is lost continues in a fresh one with the hand-
 
 it("a new window gives Claude Code the previous hand-off", async () => {
   api.script(text("Good."));
-  house.telegram.say("/new hello");
-  await house.hears(ADA.id, "Good.");
+  home.telegram.say("/new hello");
+  await home.hears(ADA.id, "Good.");
   const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });
   expect(asked).toMatch(/<handoff [0-9a-f]+>[^]*missing certificate[^]*<\/handoff [0-9a-f]+>\s+hello\n\n\[[^\]]+\]$/);
 });
 
 it("a task leaves a hand-off for the folder, a conversation with a person does not", async () => {
-  const { home, config } = house;
-  const env = { ...process.env, ...claude.env };
-  const side = openClaudeSide({ home, config, env });
+  const place = { home: home.home, config: home.config, env: { ...process.env, ...claude.env } };
+  const side = openClaudeSide(place);
   api.script(text("I am halfway; the tests fail because the fixture is missing."));
   const runner = await side.runner();
   const { sessionId } = await runner.spawnClaudeCode({
@@ -88,8 +87,8 @@ it("a task leaves a hand-off for the folder, a conversation with a person does n
     fresh: true,
   });
   side.close();
-  const agent = await house.agent();
-  const handoff = await openHandoff({ home, config, env, agent });
+  const agent = await home.agent();
+  const handoff = await openHandoff({ ...place, agent });
   const states = (await handoff?.list()) ?? [];
   await handoff?.close();
   const native = states.filter(({ sessionKey }) => sessionKey.includes(":claude-code:"));

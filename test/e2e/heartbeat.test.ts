@@ -70,31 +70,50 @@ it.concurrent("answers in the chat that the target names, and leaves the last ch
 });
 
 it.concurrent("skips its slots while the session is busy", async () => {
-  const clock = createHeldClock();
+  const time = createStoppedClock();
+  const clock = createHeldClock(time);
   await using home = await createChatHome({ ...withHeartbeat({ prompt: "say:All is well." }), gateway: { clock } });
   home.telegram.say(HELD);
   const { store } = await home.agent();
   await until(async () => (await store.inbox.pending(KEY)).some(({ state }) => state === "running"), "a turn");
   const before = home.texts(ADA.id).length;
-  await delay(2500);
+  await time.passSlots();
   expect(await store.inbox.pending(KEY)).toHaveLength(1);
   expect(home.texts(ADA.id)).toHaveLength(before);
   clock.release();
+  await until(async () => (await store.inbox.pending(KEY)).length === 0, "the end of the turn");
+  await time.passSlots();
   await until(async () => home.texts(ADA.id).some((text) => text.includes("All is well.")), "a heartbeat");
 });
 
 it.concurrent("does nothing without HEARTBEAT.md, and outside its hours", async () => {
-  await using home = await createChatHome(withHeartbeat({}));
+  const clock = createStoppedClock();
+  await using home = await createChatHome({ ...withHeartbeat({}), gateway: { clock } });
   const hour = new Date().getHours();
   const at = (offset: number): string => `${String((hour + offset) % 24).padStart(2, "0")}:00`;
-  await using other = await createChatHome(
-    withHeartbeat({ prompt: "say:late", activeHours: { start: at(3), end: at(5) } }),
-  );
+  const late = withHeartbeat({ prompt: "say:late", activeHours: { start: at(3), end: at(5) } });
+  await using other = await createChatHome({ ...late, gateway: { clock } });
   for (const each of [home, other]) {
     each.telegram.say("hello");
     await each.hears(ADA.id, "hello");
   }
-  await delay(2500);
+  await clock.passSlots();
   expect(home.texts(ADA.id)).toHaveLength(1);
   expect(other.texts(ADA.id)).toHaveLength(1);
 });
+
+/** No slot begins before the test says so: a heartbeat may not have seen the message that makes the session busy. */
+function createStoppedClock() {
+  let now = Date.now();
+  return {
+    ...systemClock,
+    now: () => now,
+    /** Gateways look for a slot every quarter of a second. */
+    passSlots: async (): Promise<void> => {
+      for (let slot = 0; slot < 2; slot++) {
+        now += 1000;
+        await delay(500);
+      }
+    },
+  };
+}

@@ -32,7 +32,7 @@ it("shows tools while the turn runs, thinking before the answer, and usage below
   await home.hears(ADA.id, "plain");
   expect(home.texts(ADA.id).slice(-1)).toEqual(["plain"]);
   expect(home.texts(ADA.id).join("\n")).not.toContain("hidden");
-}, 30_000);
+});
 
 it("shows a long answer while it grows, and in the end what the transcript has", async () => {
   await using home = await createChatHome();
@@ -56,7 +56,7 @@ it("shows a long answer while it grows, and in the end what the transcript has",
   telegram.say(`stream:${long}\nsleep:1700\nsay:NO_REPLY`);
   await until(() => telegram.shown(ADA.id).length === 4, "a block");
   await until(() => telegram.shown(ADA.id).length === 3, "its removal");
-}, 30_000);
+});
 
 function words(text: string): string {
   return text.replace(/\s+/g, " ").trim();
@@ -76,4 +76,4 @@ it("keeps settings of OpenClaw features, and says that they have no effect", asy
   home.telegram.say("again");
   await home.hears(ADA.id, "again");
   expect(await (await home.agent()).store.get(key)).toMatchObject({ elevatedLevel: "on" });
-}, 30_000);
+});

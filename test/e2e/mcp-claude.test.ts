@@ -29,7 +29,7 @@ const ASKED: [tool: (typeof TOOL_NAMES)[number], args: Record<string, unknown>, 
   ["openclaw_handoff", {}, '"found":false'],
 ];
 
-it("returns each tool's answer in the CLI's next request", { timeout: 60_000 }, async () => {
+it("returns each tool's answer in the CLI's next request", async () => {
   await using api = await startFakeAnthropic();
   await using claude = await createClaudeHome(api);
   const home = join(claude.home, ".holdfast");

@@ -50,7 +50,7 @@ describe("holdfast migrate", () => {
     expect(returned.json()).toMatchObject({ ok: true, agents: [{ counts: { windows: one(2) } }] });
     const { stdout } = await runCli(["history", "work"], { home: back });
     expect(stdout).toContain("more words");
-  }, 60_000);
+  });
 
   it("refuses an unknown direction and a missing database", async () => {
     await using folder = await createCliHome();

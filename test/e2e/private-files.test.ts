@@ -15,7 +15,7 @@ import { BIN, runCli } from "../support/cli.ts";
 
 const OLD = (Date.now() - 29 * 86_400_000) / 1000;
 
-it("files are private with umask 000", { timeout: 60_000 }, async () => {
+it("files are private with umask 000", async () => {
   await using api = await startFakeAnthropic();
   await using claude = await createClaudeHome(api);
   const home = join(claude.home, "holdfast");

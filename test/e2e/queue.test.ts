@@ -121,22 +121,22 @@ describe("the end of the process", () => {
   });
 
   it("postpones a slow turn after a signal, and the next process answers it once", async () => {
-    await using house = await createChatHome({ started: false, gateway: { clock: hastyClock } });
-    const { telegram, home } = house;
-    await mkdir(home, { mode: 0o700 });
+    await using home = await createChatHome({ started: false, gateway: { clock: hastyClock } });
+    const { telegram } = home;
+    await mkdir(home.home, { mode: 0o700 });
     const channels = { telegram: { default: { apiRoot: telegram.url, allowFrom: ["*"] } } };
-    await writeFile(join(home, "config.json"), JSON.stringify({ channels, turns: { drainSeconds: 1 } }));
-    const { child, ended } = await startGatewayChild({ home }, telegram);
+    await writeFile(join(home.home, "config.json"), JSON.stringify({ channels, turns: { drainSeconds: 1 } }));
+    const { child, ended } = await startGatewayChild({ home: home.home }, telegram);
     // Half a minute in the first process, a moment in the next.
-    await begin(house, "sleep:30000\nslow words");
+    await begin(home, "sleep:30000\nslow words");
     telegram.say("behind it");
     await until(() => telegram.updates.pending.length === 0, "the second message");
     child.kill("SIGTERM");
     expect(await ended).toEqual([0, null]);
-    expect(house.texts(ADA.id)).toEqual([]);
-    await house.start();
-    await house.hears(ADA.id, "behind it");
-    expect(house.texts(ADA.id)).toEqual([expect.stringContaining("slow words"), expect.stringContaining("behind it")]);
-    expect(await house.transcript(KEY)).toHaveLength(4);
+    expect(home.texts(ADA.id)).toEqual([]);
+    await home.start();
+    await home.hears(ADA.id, "behind it");
+    expect(home.texts(ADA.id)).toEqual([expect.stringContaining("slow words"), expect.stringContaining("behind it")]);
+    expect(await home.transcript(KEY)).toHaveLength(4);
   });
 });

@@ -45,7 +45,7 @@ it("shows a person only their own sessions, and the main session all", async () 
   expect(listed).toContain(ADAS);
   expect(listed).toContain(BOBS);
   expect(await askMain(home, `tool:sessions_history ${BOBS}`)).toContain("the launch code is heron");
-}, 30_000);
+});
 
 it("sends a message to another session, which answers there and here", async () => {
   await using home = await createChatHome();
@@ -60,7 +60,7 @@ it("sends a message to another session, which answers there and here", async () 
   expect(await askMain(home, `tool:sessions_send {"session":"${ADAS}","message":"/new"}`)).toContain("/new");
   expect((await home.transcript(ADAS)).join("\n")).toContain("Message from your session agent:main:main");
   expect(await askMain(home, 'tool:sessions_send {"session":"main","message":"say:hi"}')).toContain("to itself");
-}, 30_000);
+});
 
 it("runs a subagent, whose result comes back to the conversation once", async () => {
   await using home = await createChatHome();
@@ -89,7 +89,7 @@ it("runs a subagent, whose result comes back to the conversation once", async ()
   await home.hears(ADA.id, "after the restart");
   await until(async () => (await store.get(child?.key ?? ""))?.reportDue === undefined, "reported");
   expect(home.texts(ADA.id).filter((text) => text.includes("Your subagent"))).toHaveLength(1);
-}, 30_000);
+});
 
 function spawn(task: string): string {
   return `tool:sessions_spawn ${JSON.stringify({ mode: "subagent", label: "L", task })}`;
@@ -108,7 +108,7 @@ it("limits depth and number, and a chain of subagents reports upwards", async ()
   const { params } = await home.hears(BOB.id, "2 subagents are working already");
   clock.release();
   expect(String(params["text"]).match(/"accepted"/g)).toHaveLength(2);
-}, 30_000);
+});
 
 it("reports the result of a subagent that was running when the gateway stopped", async () => {
   const clock = createHeldClock();
@@ -123,4 +123,4 @@ it("reports the result of a subagent that was running when the gateway stopped",
   clock.release();
   await home.start();
   await home.hears(ADA.id, "> Done after all.");
-}, 30_000);
+});

@@ -54,4 +54,4 @@ it("removes a worktree when nothing in it would be lost, and adds it again for a
   await until(() => branches() === "main\n", branches);
   expect(worktrees()).toEqual([]);
   expect(git("log", "-1", "--format=%s")).toBe("Add one\n");
-}, 60_000);
+});

@@ -90,26 +90,26 @@ it("one of two gateways polls an account, and the other takes over when it stops
 });
 
 it("one process continues when the other is killed, and accepts commands for its turns", async () => {
-  await using house = await createChatHome({ started: false, gateway: { clock: hastyClock } });
-  const { telegram, home } = house;
-  await mkdir(home, { mode: 0o700 });
+  await using home = await createChatHome({ started: false, gateway: { clock: hastyClock } });
+  const { telegram } = home;
+  await mkdir(home.home, { mode: 0o700 });
   const account = { apiRoot: telegram.url, allowFrom: ["*"] };
-  await writeFile(join(home, "config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
-  const { child, ended } = await startGatewayChild({ home }, telegram);
+  await writeFile(join(home.home, "config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
+  const { child, ended } = await startGatewayChild({ home: home.home }, telegram);
   telegram.say("hang");
   telegram.say("sleep:30000\nunfinished", { from: BOB });
   const isBegun = async (id: number): Promise<boolean> =>
-    (await house.transcript(`agent:main:telegram:dm:${id}`).catch(() => [])).length === 1;
+    (await home.transcript(`agent:main:telegram:dm:${id}`).catch(() => [])).length === 1;
   await until(async () => (await isBegun(ADA.id)) && (await isBegun(BOB.id)), "both turns");
 
-  await house.start({ connected: false });
+  await home.start({ connected: false });
   const sessionKey = `agent:main:telegram:dm:${ADA.id}`;
-  expect(await house.rpc("agent", { message: "/stop", sessionKey })).toMatchObject({
+  expect(await home.rpc("agent", { message: "/stop", sessionKey })).toMatchObject({
     result: { payloads: [{ text: "Stopped." }] },
   });
   child.kill("SIGKILL");
   await ended;
-  await house.hears(BOB.id, "unfinished");
-  expect(house.texts(BOB.id)).toHaveLength(1);
-  expect(await house.transcript(`agent:main:telegram:dm:${BOB.id}`)).toHaveLength(2);
+  await home.hears(BOB.id, "unfinished");
+  expect(home.texts(BOB.id)).toHaveLength(1);
+  expect(await home.transcript(`agent:main:telegram:dm:${BOB.id}`)).toHaveLength(2);
 });

@@ -36,8 +36,8 @@ const browser = browserOfFile();
 
 describe("the hand-off of a session", () => {
   it("is captured by a click, and its references lead to the messages", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
-    await using tab = await openSession(stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
+    await using tab = await openSession(home);
     const { page } = tab;
     await page.getByRole("log").getByText("yes 69", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Hand-off", exact: true }).click();
@@ -65,8 +65,8 @@ describe("the hand-off of a session", () => {
   });
 
   it("is a folded note in the next window, and links to the previous window", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, userDraft(BLOCKER)] }]);
-    await using tab = await openSession(stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, userDraft(BLOCKER)] }]);
+    await using tab = await openSession(home);
     const { page } = tab;
     await page.getByRole("button", { name: "Hand-off", exact: true }).click();
     await say(page, "/new");
@@ -94,10 +94,10 @@ describe("the hand-off of a session", () => {
   });
 
   it("updates on changes elsewhere, resumes and clears", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: WORK }]);
-    await using tab = await openSession(stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: WORK }]);
+    await using tab = await openSession(home);
     const { page } = tab;
-    const { call } = createHttpCaller(stage.gateway);
+    const { call } = createHttpCaller(home.gateway);
     await page.getByRole("button", { name: "Hand-off", exact: true }).click();
     await line(page, "Decisions").waitFor();
     // It is cleared elsewhere, and a new decision is made.
@@ -122,9 +122,9 @@ describe("the hand-off of a session", () => {
   });
 
   it("covers a narrow page, and closes when a link is followed", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
-    await createHttpCaller(stage.gateway).call("handoff.capture", { sessionKey: TEAM });
-    await using tab = await openSession(stage, { viewport: { width: 390, height: 780 } });
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
+    await createHttpCaller(home.gateway).call("handoff.capture", { sessionKey: TEAM });
+    await using tab = await openSession(home, { viewport: { width: 390, height: 780 } });
     const { page } = tab;
     await page.getByRole("button", { name: "Hand-off", exact: true }).click();
     await line(page, "Decisions").waitFor();
@@ -135,9 +135,9 @@ describe("the hand-off of a session", () => {
   });
 });
 
-async function openSession(stage: WebHome, options: Parameters<TestBrowser["open"]>[0] = {}): Promise<TestTab> {
+async function openSession(home: WebHome, options: Parameters<TestBrowser["open"]>[0] = {}): Promise<TestTab> {
   const tab = await browser.open(options);
-  await tab.page.goto(stage.gateway.tokenLink);
+  await tab.page.goto(home.gateway.tokenLink);
   await tab.page.locator(".session-row").filter({ hasText: "Team" }).click();
   await tab.page.getByRole("heading", { name: "Team", level: 2 }).waitFor();
   return tab;

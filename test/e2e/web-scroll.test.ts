@@ -27,8 +27,8 @@ const browser = browserOfFile();
 
 describe("a sent message", () => {
   it("is shown with its answer after a tool call was unfolded", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
-    await using tab = await signIn(browser, stage, LOW);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
+    await using tab = await signIn(browser, home, LOW);
     const { page } = tab;
     await row(page, "Team").click();
     await unfold(page);
@@ -46,8 +46,8 @@ describe("a sent message", () => {
   });
 
   it("is shown when sent from further up", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await scrollUp(page);
@@ -62,12 +62,12 @@ describe("a sent message", () => {
   });
 
   it("is shown while it waits for the gateway", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await scrollUp(page);
-    await stage.stop();
+    await home.stop();
     await page.getByText("Cannot reach the gateway").waitFor();
     await say(page, "later, then");
     await expect
@@ -78,14 +78,14 @@ describe("a sent message", () => {
 
 describe("a message that arrives", () => {
   it("does not move a reader who scrolled up; a button announces and shows it", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await scrollUp(page);
     await latest(page).filter({ hasText: "Latest" }).waitFor();
     const before = await scrollTop(page);
-    await sendFromElsewhere(stage, "from a terminal");
+    await sendFromElsewhere(home, "from a terminal");
     await latest(page).filter({ hasText: "New messages" }).waitFor();
     await answer(page, "from a terminal").waitFor({ state: "attached" });
     expect(await scrollTop(page)).toBe(before);
@@ -93,30 +93,30 @@ describe("a message that arrives", () => {
     await expect.poll(async () => await isInSight(page, answer(page, "from a terminal")), SOON).toBe(true);
     await expect.poll(async () => await latest(page).count()).toBe(0);
     // Back at the end, the next one is followed.
-    await sendFromElsewhere(stage, "and another");
+    await sendFromElsewhere(home, "and another");
     await expect.poll(async () => await isInSight(page, answer(page, "and another")), SOON).toBe(true);
   });
 
   it("is followed after something short was unfolded", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(5)] }]);
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(5)] }]);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await unfold(page);
     await expect.poll(async () => await isInSight(page, page.getByText("line 1 of the output")), SOON).toBe(true);
     await expect.poll(async () => await distanceToEnd(page)).toBeLessThan(2);
-    await sendFromElsewhere(stage, "from a terminal");
+    await sendFromElsewhere(home, "from a terminal");
     await expect.poll(async () => await isInSight(page, answer(page, "from a terminal")), SOON).toBe(true);
   });
 
   it("keeps an unfolded tool call in view", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
-    await using tab = await signIn(browser, stage, LOW);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
+    await using tab = await signIn(browser, home, LOW);
     const { page } = tab;
     await row(page, "Team").click();
     await unfold(page);
     await expect.poll(async () => await isInSight(page, page.locator("details.tool summary")), SOON).toBe(true);
-    await sendFromElsewhere(stage, "from a terminal");
+    await sendFromElsewhere(home, "from a terminal");
     await page.getByRole("button", { name: "New messages" }).waitFor();
     await expect.poll(async () => await isInSight(page, page.locator("details.tool summary")), SOON).toBe(true);
     await page.getByRole("button", { name: "New messages" }).click();

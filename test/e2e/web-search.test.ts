@@ -25,8 +25,8 @@ const NATIVE = "11111111-0000-4000-8000-000000000001";
 
 it("finds names and contents, marks the words, and opens a chat at the passage", async () => {
   await using claude = await claudeHome();
-  await using stage = await createWebHome([GARDEN, FENCE], {}, { ...process.env, CLAUDE_CONFIG_DIR: claude.path });
-  await using tab = await signIn(browser, stage);
+  await using home = await createWebHome([GARDEN, FENCE], {}, { ...process.env, CLAUDE_CONFIG_DIR: claude.path });
+  await using tab = await signIn(browser, home);
   const { page } = tab;
   await page.getByRole("searchbox").fill("fence");
   await row(page, "Fence repair").waitFor();
@@ -48,8 +48,8 @@ it("finds names and contents, marks the words, and opens a chat at the passage",
 
 it("shows how to open a Claude Code session, and says when nothing is found", async () => {
   await using claude = await claudeHome();
-  await using stage = await createWebHome([FENCE], {}, { ...process.env, CLAUDE_CONFIG_DIR: claude.path });
-  await using tab = await signIn(browser, stage, { viewport: { width: 390, height: 800 } });
+  await using home = await createWebHome([FENCE], {}, { ...process.env, CLAUDE_CONFIG_DIR: claude.path });
+  await using tab = await signIn(browser, home, { viewport: { width: 390, height: 800 } });
   const { page } = tab;
   await page.getByRole("searchbox").fill("retry queue");
   const found = hit(page, "Lost jobs");

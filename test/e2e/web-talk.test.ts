@@ -22,8 +22,8 @@ const browser = browserOfFile();
 
 describe("talking", () => {
   it("sends with Enter, shows each message once, and loses nothing on a reload", async () => {
-    await using stage = await createWebHome();
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome();
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await page.getByRole("button", { name: "New conversation" }).click();
     await composer(page).pressSequentially("first line");
@@ -51,8 +51,8 @@ describe("talking", () => {
       says(WORDS, { breaks: { after: 8, with: "silence" } }),
       says("It goes on."),
     );
-    await using stage = await createWebHome([{ key: TEAM, label: "Team" }], modelConfig(model.url));
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team" }], modelConfig(model.url));
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await say(page, "Count, please");
@@ -75,8 +75,8 @@ describe("talking", () => {
       status: 400,
       body: JSON.stringify({ error: { message: "no such model" } }),
     });
-    await using stage = await createWebHome([{ key: TEAM, label: "Team" }], modelConfig(model.url));
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team" }], modelConfig(model.url));
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await say(page, "What is there?");
@@ -92,10 +92,10 @@ describe("talking", () => {
   });
 
   it("opens a new window with /new and shows the old one read-only", async () => {
-    await using stage = await createWebHome([
+    await using home = await createWebHome([
       { key: TEAM, label: "Team", entries: [userDraft("When do we ship?"), assistantDraft("On Thursday.")] },
     ]);
-    await using tab = await signIn(browser, stage);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await transcript(page).getByText("On Thursday.").waitFor();
@@ -118,15 +118,15 @@ describe("talking", () => {
   });
 
   it("shows messages from elsewhere, and marks them unread when not visible", async () => {
-    await using stage = await createWebHome([
+    await using home = await createWebHome([
       { key: TEAM, label: "Team" },
       { key: "agent:main:telegram:dm:7", label: "Ana" },
     ]);
-    await using tab = await signIn(browser, stage);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await composer(page).waitFor();
-    const { url, token } = stage.gateway;
+    const { url, token } = home.gateway;
     const elsewhere = createHttpCaller({ url, token });
     const send = async (sessionKey: string, message: string): Promise<void> => {
       await elsewhere.call("chat.send", { sessionKey, message, idempotencyKey: message });
@@ -144,17 +144,17 @@ describe("talking", () => {
 
 describe("a gateway that stops and restarts", () => {
   it("is waited for; nothing is lost and nothing is sent twice", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team" }]);
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team" }]);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     await say(page, "before");
     await answer(page, "message 1 of this window: before").waitFor();
-    await stage.stop();
+    await home.stop();
     await page.getByText("Cannot reach the gateway").waitFor();
     await say(page, "while you were away");
     await page.getByText("Will be sent when the gateway is back").waitFor();
-    await stage.start();
+    await home.start();
     await answer(page, "message 2 of this window: while you were away").waitFor();
     await page.getByText("Cannot reach the gateway").waitFor({ state: "detached" });
     await say(page, "after");

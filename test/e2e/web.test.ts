@@ -25,10 +25,10 @@ const browser = browserOfFile();
 
 describe("signing in", () => {
   it("removes the token from the address, stays signed in, and contacts only the gateway", async () => {
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [userDraft("hi")] }]);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries: [userDraft("hi")] }]);
     await using tab = await browser.open();
     const { page } = tab;
-    const { url, token, tokenLink } = stage.gateway;
+    const { url, token, tokenLink } = home.gateway;
     await page.goto(tokenLink);
     await row(page, "Team").waitFor();
     expect(page.url()).toBe(`${url}/`);
@@ -39,40 +39,40 @@ describe("signing in", () => {
     await page.goBack();
     expect(page.url()).not.toContain(token);
     expect(tab.requests.join("\n")).not.toContain(token);
-    expectOnlyTheGateway(tab, stage);
+    expectOnlyTheGateway(tab, home);
     expect(tab.complaints).toEqual([]);
   });
 
   it("explains where to get the link, rejects a wrong token, and accepts a pasted link", async () => {
-    await using stage = await createWebHome();
+    await using home = await createWebHome();
     await using tab = await browser.open();
     const { page } = tab;
-    await page.goto(stage.gateway.url);
+    await page.goto(home.gateway.url);
     await page.getByText("holdfast gateway link", { exact: true }).waitFor();
     const field = page.getByLabel("Link or token");
-    await field.fill(`${stage.gateway.url}/#token=wrong`);
+    await field.fill(`${home.gateway.url}/#token=wrong`);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").getByText("Wrong token").waitFor();
-    await field.fill(stage.gateway.tokenLink);
+    await field.fill(home.gateway.tokenLink);
     await field.press("Enter");
     await page.getByText("No conversations yet").waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
     await field.waitFor();
     await page.reload();
     await field.waitFor();
-    expect(tab.requests.join("\n")).not.toContain(stage.gateway.token);
+    expect(tab.requests.join("\n")).not.toContain(home.gateway.token);
   });
 });
 
 describe("another program on the port of an ended gateway", () => {
   it("does not get the token from an open page, and the page forgets the token", async () => {
-    await using stage = await createWebHome();
+    await using home = await createWebHome();
     await using tab = await browser.open();
     const { page } = tab;
-    const { port, token, tokenLink } = stage.gateway;
+    const { port, token, tokenLink } = home.gateway;
     await page.goto(tokenLink);
     await page.getByText("No conversations yet").waitFor();
-    await stage.stop();
+    await home.stop();
     await using squatter = await startFakeHoldfast({ port });
     await page.getByRole("alert").getByText("Wrong token").waitFor();
     expect(squatter.heard.length).toBeGreaterThan(0);
@@ -84,12 +84,12 @@ describe("another program on the port of an ended gateway", () => {
 
 describe("hostile content", () => {
   it("is shown as text", async () => {
-    await using stage = await createWebHome([
+    await using home = await createWebHome([
       { key: TEAM, label: '<img src=x onerror="hacked=1">', entries: hostileEntries() },
     ]);
     await using tab = await browser.open();
     const { page } = tab;
-    await page.goto(stage.gateway.tokenLink);
+    await page.goto(home.gateway.tokenLink);
     await page.locator(".session-row").first().click();
     await transcript(page).getByText("the end of it").waitFor();
     for (const fold of await transcript(page).locator("summary").all()) await fold.click();
@@ -106,7 +106,7 @@ describe("hostile content", () => {
     ]);
     expect(links[0]?.textContent).toBe("https://evil.example/");
     for (const link of links) expect(link).toMatchObject({ rel: "noopener noreferrer nofollow", target: "_blank" });
-    expectOnlyTheGateway(tab, stage);
+    expectOnlyTheGateway(tab, home);
     expect(tab.complaints).toEqual([]);
   });
 
@@ -116,8 +116,8 @@ describe("hostile content", () => {
       visits++;
       response.setHeader("Access-Control-Allow-Origin", "*").end("hello");
     }).listen(0, "127.0.0.1");
-    await using stage = await createWebHome();
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome();
+    await using tab = await signIn(browser, home);
     const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
     const outcome = await tab.page.evaluate(`(async () => {
       const script = document.createElement("script");
@@ -140,8 +140,8 @@ describe("large amounts", () => {
     const entries = Array.from({ length: 150 }, (_, index) =>
       index % 2 === 0 ? userDraft(`question ${index}.`) : assistantDraft(`answer ${index}. ${"word ".repeat(60)}`),
     );
-    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries }]);
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome([{ key: TEAM, label: "Team", entries }]);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Team").click();
     const shown = transcript(page).getByText("question 94.");
@@ -166,8 +166,8 @@ describe("large amounts", () => {
       key: `agent:main:telegram:dm:${index}`,
       label: `Person ${index}`,
     }));
-    await using stage = await createWebHome(sessions);
-    await using tab = await signIn(browser, stage);
+    await using home = await createWebHome(sessions);
+    await using tab = await signIn(browser, home);
     const { page } = tab;
     await row(page, "Person 129").waitFor();
     await page.getByText("100 of 130").scrollIntoViewIfNeeded();
@@ -185,14 +185,14 @@ describe("large amounts", () => {
   });
 
   it("fits a phone", async () => {
-    await using stage = await createWebHome([
+    await using home = await createWebHome([
       {
         key: TEAM,
         label: "Team",
         entries: [assistantDraft(`\`\`\`\n${"wide ".repeat(80)}\n\`\`\`\n${"x".repeat(300)}`)],
       },
     ]);
-    await using tab = await signIn(browser, stage, { viewport: { width: 360, height: 640 } });
+    await using tab = await signIn(browser, home, { viewport: { width: 360, height: 640 } });
     const { page } = tab;
     const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     await row(page, "Team").waitFor();

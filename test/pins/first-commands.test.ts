@@ -142,7 +142,7 @@ describe("holdfast gateway start, restart and logs", () => {
     expect(following.output()).not.toContain("line 19997");
   });
 
-  it("starts once, restarts with the same options, and shows the log", { timeout: 60_000 }, async () => {
+  it("starts once, restarts with the same options, and shows the log", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), '{"gateway": {"port": 0}}');
     const run = async (...args: string[]) => await runCliShared(["gateway", ...args], { home: home.path });

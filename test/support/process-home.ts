@@ -17,8 +17,8 @@ import { type Child, startChild } from "./child.ts";
 import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 
-/** For tests with separate processes that mostly wait, with a timeout for busy machines. */
-export const AT_ONCE = { concurrent: true, timeout: 60_000 };
+/** For tests with separate processes that mostly wait. */
+export const AT_ONCE = { concurrent: true };
 
 export interface ProcessHome extends AsyncDisposable {
   api: FakeAnthropic;

@@ -49,7 +49,7 @@ export function createHeldClock(clock: Clock = systemClock): HeldClock {
 }
 
 /** For things that take milliseconds, even on a busy machine. */
-const SOON_MS = 15_000;
+const SOON_MS = 30_000;
 
 /** Resolves to the first value of `look` that is neither undefined nor false. `what` is for the error. */
 export async function until<T>(
