@@ -78,22 +78,15 @@ function clockFile({ folder, name }: TestDatabase): string {
 
 /** Ids are not used again, as if the rows had been deleted one by one. */
 async function empty(database: TestDatabase): Promise<void> {
-  const tables = [
-    "leases",
-    "entries",
-    "windows",
-    "handoffs",
-    "pending",
-    "inbox",
-    "outbox",
-    "changes",
-    "nodes",
-    "transcripts",
-    "contents",
-    "parts",
-    "documents",
-  ];
-  for (const table of tables) await database.run(`DELETE FROM holdfast.${table}`);
+  const tables =
+    "leases entries windows handoffs pending inbox outbox changes nodes transcripts contents parts documents take_overs";
+  // One message.
+  await database.run(
+    tables
+      .split(" ")
+      .map((table) => `DELETE FROM holdfast.${table}`)
+      .join("; "),
+  );
 }
 
 describeStoreContract("postgres", makeStore);

@@ -54,6 +54,7 @@ export type Connection = Awaited<ReturnType<typeof openConnection>>;
 const POOL_SIZE = 8;
 const CONNECT_MS = 5000;
 const ANSWER_MS = 10_000;
+const LOOK_MS = 500;
 /** After so long without any answer, statements fail at once instead of being repeated. */
 const OUTAGE_MS = 4000;
 /** Then a statement waits so long at most. */
@@ -91,6 +92,17 @@ export async function openConnection(settings: PostgresSettings) {
       client.release(broken);
     }
   };
+  /** By the monotonic clock. Beats fail and succeed several times a second, so it is never far from the truth. */
+  let lostSince: number | undefined;
+  const isOut = (): boolean => lostSince !== undefined && performance.now() - lostSince > OUTAGE_MS;
+  /** Waits for an answer, and no longer when other statements have shown that the database is gone. */
+  const patiently = async <T>(ms: number, answering: Promise<T>): Promise<T | typeof TOO_LATE> => {
+    const wasOut = isOut();
+    for (let left = ms; ; left -= LOOK_MS) {
+      const answer = await within(Math.min(left, LOOK_MS), answering);
+      if (answer !== TOO_LATE || left <= LOOK_MS || (isOut() && !wasOut)) return answer;
+    }
+  };
   const attempt = async (
     sql: string,
     values: unknown[],
@@ -100,7 +112,7 @@ export async function openConnection(settings: PostgresSettings) {
     try {
       const rows = await withClient(async (client) => {
         sent = true;
-        const answer = await within(answerMs, client.query<Row>(sql, values));
+        const answer = await patiently(answerMs, client.query<Row>(sql, values));
         if (answer === TOO_LATE) throw Object.assign(new Error("no answer in time"), { code: "HF-TIMEOUT" });
         return answer.rows;
       });
@@ -109,10 +121,6 @@ export async function openConnection(settings: PostgresSettings) {
       return { failed, sent };
     }
   };
-
-  /** By the monotonic clock. Beats fail and succeed several times a second, so it is never far from the truth. */
-  let lostSince: number | undefined;
-  const isOut = (): boolean => lostSince !== undefined && performance.now() - lostSince > OUTAGE_MS;
 
   return {
     location,
