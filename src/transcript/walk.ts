@@ -31,6 +31,32 @@ export interface WalkOptions {
   onProblem: OnProblem;
 }
 
+/**
+ * What `read` makes of the newest entries, oldest first: at most `limit`, and `maxChars` of text in all. Undefined skips
+ * an entry. A transcript that does not exist has none.
+ */
+export async function readNewest<T extends { text: string }>(
+  path: string,
+  { limit, maxChars }: { limit: number; maxChars: number },
+  read: (entry: TranscriptEntry) => T | undefined,
+): Promise<{ found: T[]; isComplete: boolean }> {
+  const newestFirst: T[] = [];
+  let chars = 0;
+  try {
+    for await (const { entry } of walkPath(path, { onProblem: () => undefined })) {
+      const one = read(entry);
+      if (one === undefined) continue;
+      chars += one.text.length;
+      const isFull = newestFirst.length === limit || chars > maxChars;
+      if (isFull) return { found: newestFirst.toReversed(), isComplete: false };
+      newestFirst.push(one);
+    }
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.kind === "not-found")) throw error;
+  }
+  return { found: newestFirst.toReversed(), isComplete: true };
+}
+
 export const FORK_TYPE = "holdfast.fork";
 
 /** The first entry of a fork says where it continues. */

@@ -16,7 +16,7 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import type { ListedSession } from "../store/store.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { isFlushEntry, messageText, saidText } from "../transcript/messages.ts";
-import { walkPath } from "../transcript/walk.ts";
+import { readNewest } from "../transcript/walk.ts";
 import { contextWindowOf, modelOf } from "./run/turn-record.ts";
 import { type SpawnOptions, spawnSubagent } from "./subagents.ts";
 
@@ -129,26 +129,11 @@ async function findVisible(agent: AgentHandle, requester: string, reference = re
 const MESSAGE_CHARS = 4000;
 const TOTAL_CHARS = 40_000;
 
-/** Reads from the end of the file, no further than needed. */
 async function readMessages(agent: AgentHandle, found: FoundSession, { limit, includeTools }: HistoryQuery) {
   const { path } = await locateTranscript(agent, found);
-  const newestFirst: NonNullable<ReturnType<typeof messageOf>>[] = [];
-  let chars = 0;
-  let isComplete = true;
-  try {
-    for await (const { entry } of walkPath(path, { onProblem: () => undefined })) {
-      const message = messageOf(entry, includeTools);
-      if (message === undefined) continue;
-      chars += message.text.length;
-      isComplete = newestFirst.length < limit && chars <= TOTAL_CHARS;
-      if (!isComplete) break;
-      newestFirst.push(message);
-    }
-  } catch (error) {
-    // A session without messages may have no transcript.
-    if (!(error instanceof HoldfastError && error.kind === "not-found")) throw error;
-  }
-  return { messages: newestFirst.toReversed(), isComplete };
+  const limits = { limit, maxChars: TOTAL_CHARS };
+  const { found: messages, isComplete } = await readNewest(path, limits, (entry) => messageOf(entry, includeTools));
+  return { messages, isComplete };
 }
 
 function messageOf(entry: TranscriptEntry, includeTools: boolean) {

@@ -52,6 +52,11 @@ export function toolSchema(members: Record<string, ToolArgument>): ToolSchema {
   };
 }
 
+/** A number that a model wrote, within limits. */
+export function between(value: unknown, min: number, max: number): number {
+  return Math.min(max, Math.max(min, Number(value)));
+}
+
 interface ToolOutcome {
   text: string;
   isError: boolean;

@@ -4,7 +4,7 @@
  */
 import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
-import { type AgentTool, type ToolUse, toolSchema } from "./agent-tool.ts";
+import { type AgentTool, type ToolUse, between, toolSchema } from "./agent-tool.ts";
 
 /** `requester` is the key of the session that asks. */
 export interface SessionDesk {
@@ -256,10 +256,6 @@ function needsGateway(): HoldfastError {
 
 function shown(answer: JsonRecord): string {
   return JSON.stringify(answer, undefined, 1);
-}
-
-function between(value: unknown, min: number, max: number): number {
-  return Math.min(max, Math.max(min, Number(value)));
 }
 
 function requiredText(value: unknown, name: string): string {

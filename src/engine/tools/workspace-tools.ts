@@ -1,7 +1,7 @@
 /** The tools of an agent. Outside its workspace they can only read attachments of the conversation. */
 import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
-import { type AgentTool, type ToolTable, toolSchema } from "./agent-tool.ts";
+import { type AgentTool, type ToolTable, between, toolSchema } from "./agent-tool.ts";
 import { createConfinedFiles, type ConfinedFiles, readText, shownName } from "./confined-files.ts";
 import { createSearchFiles } from "./search-files.ts";
 import { type SessionToolsOptions, createSessionTools } from "./session-tools.ts";
@@ -50,7 +50,7 @@ function createListFiles(files: ConfinedFiles): AgentTool {
       const sent = attached.listFolder(String(path));
       if (sent.length > 0) return sent.map(shownName).join("\n");
       const start = await files.nameOf(String(path));
-      const levels = Math.min(MAX_DEPTH, Math.max(1, Number(depth)));
+      const levels = between(depth, 1, MAX_DEPTH);
       const lines: string[] = [];
       const complete = await listInto(lines, files, start, levels, signal);
       if (lines.length === 0) return "The folder is empty.";
@@ -180,13 +180,8 @@ function createMemorySearch(searchMemory: SearchMemory): AgentTool {
       if (text === "") {
         throw new HoldfastError("usage", "query-empty", "The query is empty.", { hint: "Say what to look for." });
       }
-      const limit = Math.min(MAX_RESULTS, Math.max(1, Number(maxResults)));
-      const { results, note } = await searchMemory({
-        text,
-        sessionKey,
-        maxResults: limit,
-        minScore: Number(minScore),
-      });
+      const limits = { maxResults: between(maxResults, 1, MAX_RESULTS), minScore: Number(minScore) };
+      const { results, note } = await searchMemory({ text, sessionKey, ...limits });
       return JSON.stringify({ results, note }, undefined, 1);
     },
   };
@@ -210,9 +205,7 @@ function createSessionList(listSessions: ListSessions): AgentTool {
       "limit?": { type: "integer", description: `How many, at most ${MAX_LIMIT}. Default: ${DEFAULT_LIMIT}` },
     }),
     run: async ({ limit = DEFAULT_LIMIT }) => {
-      const { sessions, total, activeCount } = await listSessions({
-        limit: Math.min(MAX_LIMIT, Math.max(1, Number(limit))),
-      });
+      const { sessions, total, activeCount } = await listSessions({ limit: between(limit, 1, MAX_LIMIT) });
       return JSON.stringify({ sessions: sessions.slice(0, MAX_LIMIT), total, activeCount }, undefined, 1);
     },
   };

@@ -1,9 +1,8 @@
 /** The tools for the chat behind a task: its last messages, and announcements to the person. */
 import { z } from "zod";
-import { HoldfastError } from "../../base/errors.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
-import { walkPath } from "../../transcript/walk.ts";
+import { readNewest } from "../../transcript/walk.ts";
 import { PRIORITIES } from "../announcer.ts";
 import { countUpTo, defineTool } from "../bridge-tool.ts";
 import { UNTRUSTED, excerpt } from "../model-text.ts";
@@ -14,7 +13,6 @@ const MESSAGE_CHARS = 2000;
 const TOTAL_CHARS = 16_000;
 
 const message = z.object({
-  /** `summary` replaces everything before it. */
   role: z.enum(["user", "assistant", "summary"]),
   text: z.string(),
   at: z.string(),
@@ -41,50 +39,22 @@ export const conversationContext = defineTool({
   run: async ({ limit }, bridge) => {
     const link = await findConversation(bridge);
     if (!link.linked) return { linked: false, messages: [], complete: true, note: link.reason };
-    const { messages, complete } = await lastMessages(await transcriptPath(link.agent, link.entry), limit);
-    return { linked: true, session: link.key, messages, complete, note: UNTRUSTED };
+    const path = await transcriptPath(link.agent, link.entry);
+    const { found, isComplete } = await readNewest(path, { limit, maxChars: TOTAL_CHARS }, toMessage);
+    // A summary replaces everything before it.
+    const summary = found.findLastIndex(({ role }) => role === "summary");
+    const messages = found.slice(Math.max(0, summary));
+    return { linked: true, session: link.key, messages, complete: isComplete || summary !== -1, note: UNTRUSTED };
   },
 });
 
-/** Reads from the end of the file, no further than needed. */
-async function lastMessages(path: string, limit: number) {
-  const newestFirst: z.input<typeof message>[] = [];
-  let chars = 0;
-  try {
-    for await (const { entry } of walkPath(path, { onProblem: () => undefined })) {
-      const said = toMessage(entry);
-      if (said === undefined) continue;
-      chars += said.text.length;
-      if (newestFirst.length === limit || chars > TOTAL_CHARS) {
-        return { messages: newestFirst.toReversed(), complete: false };
-      }
-      newestFirst.push(said);
-      if (said.role === "summary") break;
-    }
-  } catch (error) {
-    // A session without messages may have no transcript.
-    if (!(error instanceof HoldfastError && error.kind === "not-found")) throw error;
-  }
-  return { messages: newestFirst.toReversed(), complete: true };
-}
-
 function toMessage(entry: TranscriptEntry): z.input<typeof message> | undefined {
-  const role = roleOf(entry);
-  if (role === undefined || isFlushEntry(entry)) return undefined;
-  const text = excerpt(textOf(entry), MESSAGE_CHARS);
-  return text === "" ? undefined : { role, text, at: entry.timestamp };
-}
-
-function roleOf(entry: TranscriptEntry): z.input<typeof message>["role"] | undefined {
-  if (entry.type === "compaction") return "summary";
-  if (entry.type !== "message") return undefined;
+  const at = entry.timestamp;
+  if (entry.type === "compaction") return { role: "summary", text: excerpt(entry.summary, MESSAGE_CHARS), at };
+  if (entry.type !== "message" || isFlushEntry(entry)) return undefined;
   const { role } = entry.message;
-  return role === "user" || role === "assistant" ? role : undefined;
-}
-
-function textOf(entry: TranscriptEntry): string {
-  if (entry.type === "compaction") return entry.summary;
-  return entry.type === "message" ? saidText(entry) : "";
+  const text = excerpt(saidText(entry), MESSAGE_CHARS);
+  return text === "" || (role !== "user" && role !== "assistant") ? undefined : { role, text, at };
 }
 
 const MAX_MESSAGE = 4000;
