@@ -130,16 +130,10 @@ async function linkOrCreate(temporary: string, path: string, content: string): P
   }
 }
 
-interface LockHolder {
-  /** Unique to one acquisition. */
-  nonce: string;
-  /** Missing if another tool wrote the file in a form without a process. */
-  process: ProcessIdentity | undefined;
-  /** Last modification (ms). */
-  touchedAt: number;
-}
+type LockHolder = NonNullable<Awaited<ReturnType<typeof readHolder>>>;
 
-async function readHolder(path: string): Promise<LockHolder | undefined> {
+/** `nonce` is unique to one acquisition. `process` is missing if another tool wrote the file without one. */
+async function readHolder(path: string) {
   try {
     await using handle = await open(path, "r");
     const { mtimeNs, ino } = await handle.stat({ bigint: true });

@@ -4,25 +4,10 @@
  */
 import { dirname, join } from "node:path";
 import { fileExists, readFileIfPresent } from "../base/files.ts";
-import type { LocatedRepo, Worktree } from "./repo.ts";
+import type { LocatedRepo } from "./repo.ts";
 import { type GitOptions, type GitSetting, gitProblem, outputOf, runGit } from "./run-git.ts";
 
-export interface GitStatus extends GitChanges {
-  /** Empty on a detached HEAD. */
-  currentBranch: string;
-  isDetached: boolean;
-  isBare: boolean;
-  isSubmodule: boolean;
-  /** This folder is a linked worktree, not the main one. */
-  isWorktree: boolean;
-  /** Empty before the first commit. */
-  headCommitSha: string;
-  headCommitMessage: string;
-  operation?: Operation | undefined;
-  stashCount: number;
-  recentCommits: GitCommit[];
-  worktrees: Worktree[];
-}
+export type GitStatus = Awaited<ReturnType<typeof readGitStatus>>["git"];
 
 export interface GitChanges {
   upstream?: string | undefined;
@@ -65,7 +50,7 @@ export async function readGitStatus(
   repo: LocatedRepo,
   options: GitStatusOptions,
   overrides: readonly GitSetting[] | undefined,
-): Promise<{ git: GitStatus; problems: string[] }> {
+) {
   const folder = repo.worktreeRoot;
   const [{ head: changesHead, problem, ...changes }, log, stashCount, operation, isSubmodule] = await Promise.all([
     repo.isBare ? parsePorcelain("", 0) : readChanges(folder, options, overrides),
@@ -80,11 +65,14 @@ export async function readGitStatus(
   if (log.problem !== undefined && head !== "") problems.push(`Commits: ${log.problem}`);
   return {
     git: {
+      /** Empty on a detached HEAD. */
       currentBranch: repo.branch,
       isDetached: repo.isDetached,
       isBare: repo.isBare,
       isSubmodule,
+      /** This folder is a linked worktree, not the main one. */
       isWorktree: repo.gitDir !== repo.commonDir,
+      /** Empty before the first commit. */
       headCommitSha: head,
       headCommitMessage: log.commits[0]?.message ?? "",
       operation,

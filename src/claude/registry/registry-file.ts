@@ -171,6 +171,12 @@ export function amount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
+/** Removes the oldest members beyond `max`. */
+export function keepNewest(members: JsonRecord, max: number): void {
+  const names = Object.keys(members);
+  for (const name of names.slice(0, Math.max(0, names.length - max))) delete members[name];
+}
+
 /** Rounds a sum to 1e-9: sums of decimal fractions are not exact. */
 export function roundSum(sum: number): number {
   return Math.round(sum * 1e9) / 1e9;

@@ -23,6 +23,7 @@ import {
   amount,
   changeRegistryFile,
   isChatLabel,
+  keepNewest,
   ownPart,
   readRegistryFile,
   registeredSessions,
@@ -122,8 +123,7 @@ function keepAsFormer(document: RegistryDocument, record: JsonRecord, { repoPath
   if (typeof sessionId !== "string") return;
   const own = ownPart(document);
   own.former[sessionId] = { ...record, repoPath, ...(label === undefined ? {} : { label }) };
-  const ids = Object.keys(own.former);
-  for (const id of ids.slice(0, Math.max(0, ids.length - MAX_FORMER))) delete own.former[id];
+  keepNewest(own.former, MAX_FORMER);
 }
 
 /** A session with several labels has the same costs under each. */

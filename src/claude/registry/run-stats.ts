@@ -18,6 +18,7 @@ import {
   type RegistryDocument,
   amount,
   changeRegistryFile,
+  keepNewest,
   ownPart,
   readRegistryFile,
   roundSum,
@@ -66,8 +67,7 @@ export async function updateSessionStats(place: RegistryPlace, stats: RunStats):
     // Deleted first, so that the newest run is always the last key.
     delete own.runs[runId];
     own.runs[runId] = { sessionId, costUsd, turns, at, left: run && leftSessions(run, sessionId) };
-    const ids = Object.keys(own.runs);
-    for (const id of ids.slice(0, Math.max(0, ids.length - MAX_RUNS))) delete own.runs[id];
+    keepNewest(own.runs, MAX_RUNS);
   });
 }
 

@@ -23,19 +23,7 @@ import type { EventRelay } from "./run-events.ts";
 import { checkSessionId, isInLane, readRuns } from "./run-files.ts";
 import type { Holder, Lane, RunnerParts, SelectionRequest, SpawnOptions } from "./runner-contract.ts";
 
-export interface Reservation {
-  lane: Lane;
-  selection: SessionSelection;
-  start: SessionStart & { sessionId: string };
-  /** The session that the run writes. The process may change it later. */
-  writes: string;
-  /** The session key of the chat that the run belongs to, or whose session it copies. */
-  conversation: string | undefined;
-  /** Locks one more session, whose id is new. */
-  add(sessionId: string): Promise<void>;
-  drop(sessionId: string): Promise<void>;
-  release(): Promise<void>;
-}
+export type Reservation = ReturnType<typeof toReservation>;
 
 export interface ReservationRequest {
   options: SpawnOptions;
@@ -55,8 +43,11 @@ interface Attempt extends ReservationRequest {
   deadline: number;
 }
 
-interface Plan extends Pick<Reservation, "selection" | "writes"> {
+interface Plan {
+  selection: SessionSelection;
   start: SessionStart;
+  /** The session that the run writes. The process may change it later. */
+  writes: string;
   lock: HeldLock;
   /** The chat whose session is copied. Default: none. */
   conversation?: string | undefined;
@@ -260,23 +251,25 @@ function lockedBy(error: unknown): number | undefined {
   return typeof pid === "number" ? pid : 0;
 }
 
-function toReservation({ options, lane, parts }: Attempt, laneLock: HeldLock | undefined, plan: Plan): Reservation {
+function toReservation({ options, lane, parts }: Attempt, laneLock: HeldLock | undefined, plan: Plan) {
   const sessions = new Map<string, HeldLock>([[plan.writes, plan.lock]]);
   return {
     lane,
     selection: plan.selection,
     start: { ...plan.start, sessionId: plan.start.sessionId ?? plan.writes },
     writes: plan.writes,
+    /** The session key of the chat that the run belongs to, or whose session it copies. */
     conversation: options.sessionKey ?? plan.conversation,
-    add: async (sessionId) => {
+    /** Locks one more session, whose id is new. */
+    add: async (sessionId: string): Promise<void> => {
       if (!sessions.has(sessionId)) sessions.set(sessionId, await leaseNew(parts, sessionId));
     },
-    drop: async (sessionId) => {
+    drop: async (sessionId: string): Promise<void> => {
       const lock = sessions.get(sessionId);
       sessions.delete(sessionId);
       await lock?.release();
     },
-    release: async () => {
+    release: async (): Promise<void> => {
       for (const lock of sessions.values()) await lock.release();
       sessions.clear();
       await laneLock?.release();

@@ -7,7 +7,7 @@ import type { DiscoveredSession } from "../discovered-session.ts";
 import type { ExpectedDecision, SelectionCase } from "./cases.ts";
 import { scoreOffline } from "./offline/score-offline.ts";
 import { selectSession } from "./select-session.ts";
-import type { RelevanceScorer, SelectOptions, SelectionAction, SessionSelection, TaskRelevance } from "./selection.ts";
+import type { RelevanceScorer, SelectOptions, SessionSelection, TaskRelevance } from "./selection.ts";
 import type { SessionSelectionConfig } from "../../config/claude-code.ts";
 
 export interface EvaluateOptions {
@@ -19,61 +19,23 @@ export interface EvaluateOptions {
   config?: SessionSelectionConfig | undefined;
 }
 
-export interface Evaluation {
-  cases: number;
-  /** Expected accuracy of a random choice between fresh and every session. */
-  chance: number;
-  alwaysFresh: number;
-  keywords: MethodResult;
-  offline: MethodResult;
-  model?: MethodResult | undefined;
-  /** With the labelled relevance, over the cases that have it. */
-  rightRelevance?: MethodResult | undefined;
-}
+export type Evaluation = Awaited<ReturnType<typeof evaluateCases>>;
+export type MethodResult = Awaited<ReturnType<typeof runMethod>>;
+type CaseDecision = Awaited<ReturnType<typeof decideCase>>;
 
-interface Accuracy {
-  cases: number;
-  right: number;
-  accuracy: number;
-}
-
-export interface MethodResult extends Accuracy {
-  wrongSession: number;
-  missedResume: number;
-  wrongResume: number;
-  byKind: Record<string, Accuracy>;
-  decisions: CaseDecision[];
-}
-
-export interface CaseDecision {
-  id: string;
-  kind: string;
-  task: string;
-  expected: ExpectedDecision;
-  action: SelectionAction;
-  sessionId?: string | undefined;
-  verdict: "right" | "wrong-session" | "missed-resume" | "wrong-resume";
-  /** How likely it seemed right, 0 to 1. Undefined without a session to compare. */
-  confidence?: number | undefined;
-  reason: string;
-  /** Of all sessions, best first. */
-  relevance: { sessionId: string; relevance: number; score: number; reasoning: string }[];
-}
-
-export async function evaluateCases(
-  cases: readonly SelectionCase[],
-  options: EvaluateOptions = {},
-): Promise<Evaluation> {
+export async function evaluateCases(cases: readonly SelectionCase[], options: EvaluateOptions = {}) {
   const { model, config = DEFAULT_CONFIG.claudeCode.sessionSelection, offline = scoreOffline } = options;
   const byOffline = { config, scorer: () => offline };
   const labelled = cases.filter((one) => one.relevance !== undefined);
   return {
     cases: cases.length,
+    /** Expected accuracy of a random choice between fresh and every session. */
     chance: mean(cases.map((one) => 1 / (one.sessions.length + 1))),
     alwaysFresh: mean(cases.map((one) => (one.expected.action === "fresh" ? 1 : 0))),
     keywords: await runMethod(cases, { config, scorer: () => byKeywords }),
     offline: await runMethod(cases, byOffline),
     model: model === undefined ? undefined : await runMethod(cases, { ...byOffline, model }),
+    /** With the labelled relevance, over the cases that have it. */
     rightRelevance: labelled.length === 0 ? undefined : await runMethod(labelled, { config, scorer: byLabels }),
   };
 }
@@ -84,11 +46,10 @@ interface Method {
   model?: SelectOptions["model"];
 }
 
-async function runMethod(cases: readonly SelectionCase[], method: Method): Promise<MethodResult> {
+async function runMethod(cases: readonly SelectionCase[], method: Method) {
   const decisions: CaseDecision[] = [];
   for (const one of cases) decisions.push(await decideCase(one, method));
-  const count = (verdict: CaseDecision["verdict"]): number =>
-    decisions.filter((decision) => decision.verdict === verdict).length;
+  const count = (verdict: Verdict): number => decisions.filter((decision) => decision.verdict === verdict).length;
   const kinds = Object.groupBy(decisions, (decision) => decision.kind);
   return {
     ...accuracyOf(decisions),
@@ -100,7 +61,7 @@ async function runMethod(cases: readonly SelectionCase[], method: Method): Promi
   };
 }
 
-async function decideCase(one: SelectionCase, { config, scorer, model }: Method): Promise<CaseDecision> {
+async function decideCase(one: SelectionCase, { config, scorer, model }: Method) {
   const { id, kind, task, expected, currentBranch } = one;
   const recentCommits = one.commitSubjects.map((message) => ({ sha: "", message, author: "", date: "" }));
   const git = currentBranch === undefined ? undefined : { currentBranch, recentCommits, worktrees: [] };
@@ -123,15 +84,19 @@ async function decideCase(one: SelectionCase, { config, scorer, model }: Method)
     action: chosen.action,
     sessionId: chosen.sessionId,
     verdict: judge(expected, chosen),
+    /** How likely it seemed right, 0 to 1. Undefined without a session to compare. */
     confidence: chosen.confidence,
     reason: chosen.reason,
+    /** Of all sessions, best first. */
     relevance: chosen.scores.map(({ sessionId, score, relevance: { relevance, reasoning } }) => {
       return { sessionId, relevance, score, reasoning };
     }),
   };
 }
 
-function judge(expected: ExpectedDecision, chosen: SessionSelection): CaseDecision["verdict"] {
+type Verdict = "right" | "wrong-session" | "missed-resume" | "wrong-resume";
+
+function judge(expected: ExpectedDecision, chosen: SessionSelection): Verdict {
   const isSameSession = expected.action === "fresh" || expected.sessionId === chosen.sessionId;
   if (expected.action === chosen.action && isSameSession) return "right";
   if (expected.action === "fresh") return "wrong-resume";
@@ -162,7 +127,7 @@ function longWords(text: string): Set<string> {
   return new Set(words.filter((word) => word.length > 3));
 }
 
-function accuracyOf(decisions: readonly CaseDecision[]): Accuracy {
+function accuracyOf(decisions: readonly CaseDecision[]) {
   const right = decisions.filter((decision) => decision.verdict === "right").length;
   return { cases: decisions.length, right, accuracy: decisions.length === 0 ? 0 : right / decisions.length };
 }

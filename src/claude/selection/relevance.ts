@@ -153,23 +153,16 @@ async function askModel(
 /** For the error of the model itself, which says more. */
 const STOP_MS = 100;
 
-export interface RelevancePrompt {
-  system: string;
-  prompt: string;
-  /** Index of the session by its id in the prompt. */
-  indexById: ReadonlyMap<string, number>;
-}
-
 /**
  * The texts of sessions may be hostile. They are strings in one JSON document between two lines with a random id, and
- * each session has a random id too. So a text cannot end its own string, imitate the frame, or name another session.
+ * each session has a random id too (`indexById`). So a text cannot end its own string, imitate the frame, or name another session.
  */
 export function buildRelevancePrompt(
   task: string,
   sessions: readonly DiscoveredSession[],
   context: RelevanceContext,
   ids: Ids = randomIds,
-): RelevancePrompt {
+) {
   const frame = ids.uuid();
   const indexById = drawIds(sessions.length, ids);
   const lines = [...indexById].map(([id, index]) => quotedJson({ id, ...describeSession(sessions[index]) }));

@@ -14,7 +14,6 @@ import type {
   PermissionDenial,
   PermissionMode,
   PermissionQuestion,
-  TokenUsage,
 } from "../../protocol/messages.ts";
 
 export interface ClaudeProcessOptions {
@@ -119,13 +118,10 @@ export interface ClaudeTurn {
   costUsd: number;
   /** As Claude Code counts: of this process so far. Newer versions add the earlier cost of a resumed session. */
   totalCostUsd: number;
-  /** Of this turn, without subagents. */
-  usage: TokenUsage;
   /** Model calls and tool rounds, as Claude Code counts them. */
   numTurns: number;
   durationMs: number;
   denials: PermissionDenial[];
-  compactions: number;
   /** For people. Set for every outcome except `completed`. */
   error?: string | undefined;
   /** HTTP status of a refusal by the API. */

@@ -18,11 +18,6 @@ describe("the turns of real sessions", () => {
     expect(turns.map(({ costUsd }) => costUsd.toFixed(5))).toEqual(["0.00075", "0.00150", "0.00075"]);
   });
 
-  test("counts a compaction for the turn in which it happened", () => {
-    expect(replay("auto-window.ndjson").map(({ compactions }) => compactions)).toEqual([0, 0, 0, 0, 1]);
-    expect(replay("compact.ndjson").map(({ compactions }) => compactions)).toEqual([0, 0, 1, 0, 0, 0]);
-  });
-
   test("keeps the text of an interrupted turn", () => {
     expect(replay("control-interrupt.ndjson")).toMatchObject([
       { outcome: "interrupted", text: "word0 word1 word2 ", canContinue: true },

@@ -2,7 +2,7 @@
  * Tracks which turn a process is in and how it ends. Not every turn answers a message of ours: when a
  * background command ends, Claude Code starts a turn itself, and its result must not count as our answer.
  */
-import type { OutboundMessage, ResultMessage, TokenUsage } from "../../protocol/messages.ts";
+import type { OutboundMessage, ResultMessage } from "../../protocol/messages.ts";
 import { carriesCostOver } from "../../registry/run-stats.ts";
 import type { ClaudeEvent, ClaudeExit, ClaudeTurn, TurnOutcome } from "./claude-process.ts";
 import { printable } from "../../../base/text.ts";
@@ -20,7 +20,6 @@ interface TurnKeeperOptions {
 
 /** `/compact` sends a status long before its `init`. Hooks run before anything else and do not count. */
 const SIGNS_OF_WORK: ReadonlySet<OutboundMessage["type"]> = new Set(["init", "status", "stream_event", "assistant"]);
-const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 /** After these outcomes the process would only refuse. */
 const FINAL: ReadonlySet<TurnOutcome> = new Set(["stale-resume", "limit-budget", "crashed"]);
 
@@ -38,7 +37,6 @@ export function createTurnKeeper({ costs, publish, isOpen }: TurnKeeperOptions) 
       ...factsOf(turn, costUsd),
       outcome,
       text: hasAnswer ? result.text : textOf(turn),
-      usage: result.usage,
       numTurns: result.numTurns,
       denials: result.denials,
       error: errorOf(result, outcome),
@@ -63,12 +61,11 @@ export function createTurnKeeper({ costs, publish, isOpen }: TurnKeeperOptions) 
     finished?.finish(ended);
   };
 
-  const factsOf = ({ startedAt, compactions }: RunningTurn, costUsd: number) => ({
+  const factsOf = ({ startedAt }: RunningTurn, costUsd: number) => ({
     sessionId,
     costUsd,
     totalCostUsd: costs.totalUsd,
     durationMs: Math.round(performance.now() - startedAt),
-    compactions,
   });
 
   return {
@@ -95,7 +92,6 @@ export function createTurnKeeper({ costs, publish, isOpen }: TurnKeeperOptions) 
         ...factsOf(current, 0),
         outcome: current.ending ?? "crashed",
         text: textOf(current),
-        usage: NO_USAGE,
         numTurns: 0,
         denials: [],
         error: describeExit(exit),
@@ -129,7 +125,6 @@ function emptyRecord() {
     length: 0,
     /** The block that is being streamed. */
     partial: "",
-    compactions: 0,
     apiError: undefined as string | undefined,
   };
 }
@@ -140,8 +135,7 @@ function observe(turn: RunningTurn, message: OutboundMessage): void {
   if (SIGNS_OF_WORK.has(message.type)) turn.begun.resolve();
   if (message.type === "user" && message.uuid !== undefined && message.uuid === turn.uuid) turn.confirmed = true;
   if ("parentToolUseId" in message && message.parentToolUseId !== undefined) return;
-  if (message.type === "compact_boundary") turn.compactions += 1;
-  else if (message.type === "stream_event") {
+  if (message.type === "stream_event") {
     if (message.event.kind === "message-start") turn.partial = "";
     else if (message.event.kind === "text" && turn.partial.length < MAX_TEXT) turn.partial += message.event.text;
   } else if (message.type === "assistant") {

@@ -16,48 +16,8 @@ export interface Vocabulary {
   wording: ReadonlyMap<string, number>;
 }
 
-export interface ComparedSession {
-  features: Record<FeatureName, number>;
-  /** Words of the task that the session knows, the most telling first. */
-  shared: string[];
-  /** The rarity of the words that the session knows, as a share of all words of the task. */
-  coverage: number;
-  /** The share of what the session was started for that the task repeats. */
-  repeated: number;
-  /** How many telling words of the task people wrote in the session. */
-  sharedCount: number;
-  /** The task refers to something said before, and this is the session that was used last. */
-  refersBack: boolean;
-  /** So little else is in the task that it can hardly be about anything else. */
-  isFollowUp: boolean;
-}
-
-type FeatureName =
-  | "bias"
-  /** The session is on the current branch, which is not shared like `main`. */
-  | "featureBranch"
-  | "sharedBranch"
-  /** The coverage is nearly complete: the rarity of the words that the session knows, as a share of all. */
-  | "knowsAll"
-  /** The task repeats what the session was started for, nearly word for word. */
-  | "repeats"
-  /** The coverage by words that no other candidate knows. */
-  | "distinct"
-  /** The z-score of the coverage among the candidates. */
-  | "standsOut"
-  /** Words of the task in names of touched files. */
-  | "fileNames"
-  /** The task names a touched file. */
-  | "namesFile"
-  /** A short task with words like "same" and "next", for the newest session on the branch if it is recent. */
-  | "refersBack"
-  /** A task without a word of its own, for the same session. */
-  | "noTopic"
-  /** A short task, for sessions on the feature branch. */
-  | "shortOnBranch"
-  /** The task is worded like a continuation. Counts less where the session knows its words. */
-  | "wording"
-  | "wordingOnBranch";
+/** One session beside the task. */
+export type ComparedSession = ReturnType<typeof compareSessions>[number];
 
 const HOUR = 3_600_000;
 const SHARED_BRANCHES = /^(?:main|master|develop|dev|development|trunk|staging|production|release|next|head|)$/i;
@@ -73,7 +33,7 @@ export function compareSessions(
   sessions: readonly DiscoveredSession[],
   context: RelevanceContext,
   vocabulary: Vocabulary,
-): ComparedSession[] {
+) {
   const reading = readTask(task, vocabulary);
   const newest = newestOnBranch(sessions, context.currentBranch);
   const docs = sessions.map((session) => readSession(session, context));
@@ -85,6 +45,7 @@ export function compareSessions(
     const distinct = own.map(
       (value, word) => Math.max(0, value - mostOfOthers(known, at, word)) * (reading.rarity[word] ?? 0),
     );
+    const inFileNames = reading.stems.map((stem) => bestLikeness(stem, doc.fileNames));
     const coverage = coverages[at] ?? 0;
     const repeated = repeatedShare(doc, reading, vocabulary);
     const isOnBranch = context.currentBranch !== undefined && session.branch === context.currentBranch;
@@ -92,54 +53,52 @@ export function compareSessions(
     const recent = session === newest ? recencyOf(session, sessions, context) : 0;
     const features = {
       bias: 1,
+      /** The session is on the current branch, which is not shared like `main`. */
       featureBranch,
       sharedBranch: Number(isOnBranch && featureBranch === 0),
+      /** The coverage is nearly complete. */
       knowsAll: RARE_FEATURE * Math.max(0, coverage - 0.6),
+      /** The task repeats what the session was started for, nearly word for word. */
       repeats: RARE_FEATURE * Math.max(0, Math.sqrt(coverage * repeated) - 0.7),
+      /** The coverage by words that no other candidate knows. */
       distinct: sum(distinct) / reading.total,
+      /** The z-score of the coverage among the candidates. */
       standsOut: zScore(coverages, at),
-      fileNames: Math.min(
-        2,
-        weighed(
-          reading.stems.map((stem) => bestLikeness(stem, doc.fileNames)),
-          reading,
-        ),
-      ),
+      /** Words of the task in names of touched files. */
+      fileNames: Math.min(2, weighed(inFileNames, reading)),
+      /** The task names a touched file. */
       namesFile: Number(namesFile(task, session)),
+      /** A short task with words like "same" and "next", for the newest session on the branch if it is recent. */
       refersBack: recent * reading.brevity * reading.reference,
+      /** A task without a word of its own, for the same session. */
       noTopic: RARE_FEATURE * recent * Number(reading.stems.length === 0),
+      /** A short task, for sessions on the feature branch. */
       shortOnBranch: featureBranch * reading.brevity,
+      /** The task is worded like a continuation. Counts less where the session knows its words. */
       wording: reading.wording * (1 - coverage),
       wordingOnBranch: featureBranch * reading.wording * (1 - coverage),
-    } satisfies Record<FeatureName, number>;
+    };
     return {
       features,
+      /** Words of the task that the session knows, the most telling first. */
       shared: sharedWords(own, reading),
+      /** The rarity of the words that the session knows, as a share of all words of the task. */
       coverage,
+      /** The share of what the session was started for that the task repeats. */
       repeated,
+      /** How many telling words of the task people wrote in the session. */
       sharedCount: tellingWords(reading, (stem) => bestLikeness(stem, doc.said) > PART_OF_WORD).size,
+      /** The task refers to something said before, and this is the session that was used last. */
       refersBack: features.refersBack >= REFERS_BACK || features.noTopic > 0,
+      /** So little else is in the task that it can hardly be about anything else. */
       isFollowUp: recent >= REFERS_BACK && isFollowUp(features.refersBack, own, reading),
     };
   });
 }
 
-interface TaskReading {
-  stems: string[];
-  /** As written in the task, by position in `stems`. */
-  words: string[];
-  /** By position in `stems`: 1 for a word that is in no collection. */
-  rarity: number[];
-  /** The rarity of all words together. */
-  total: number;
-  /** 1 for a task of one or two words, towards 0 for a long one. */
-  brevity: number;
-  /** 1 if the task begins with a word that refers to something before, or has two of them. */
-  reference: number;
-  wording: number;
-}
+type TaskReading = ReturnType<typeof readTask>;
 
-function readTask(task: string, vocabulary: Vocabulary): TaskReading {
+function readTask(task: string, vocabulary: Vocabulary) {
   const stems = stemsOf(task);
   const rarity = [...stems.keys()].map((stem) => rarityOf(stem, vocabulary));
   const words = wordsOf(task);
@@ -152,10 +111,15 @@ function readTask(task: string, vocabulary: Vocabulary): TaskReading {
   const length = task.match(/[\p{L}\p{M}\p{N}_'’]+/gu)?.length ?? 0;
   return {
     stems: [...stems.keys()],
+    /** As written in the task, by position in `stems`. */
     words: [...stems.values()],
+    /** By position in `stems`: 1 for a word that is in no collection. */
     rarity,
+    /** The rarity of all words together. */
     total: sum(rarity) + 1e-6,
+    /** 1 for a task of one or two words, towards 0 for a long one. */
     brevity: 1 / (1 + Math.max(0, length - 2) / 4),
+    /** 1 if the task begins with a word that refers to something before, or has two of them. */
     reference: Math.min(1, referring / 2),
     wording: Math.max(-MAX_WORDING, Math.min(MAX_WORDING, wording)),
   };
@@ -166,44 +130,39 @@ function rarityOf(stem: string, { collections, frequencies }: Vocabulary): numbe
   return Math.max(0.02, Math.log((collections + 1) / ((frequencies.get(stem) ?? 0) + 0.5)) / rarest);
 }
 
-interface SessionDoc {
-  session: DiscoveredSession;
-  /** Stems of each source: what it was started for, what people wrote later, paths, the branch. */
-  fields: ReadonlySet<string>[];
-  /** Stems of everything that people wrote, and of its title. */
-  said: ReadonlySet<string>;
-  /** Stems of the text that it was started with. */
-  start: ReadonlySet<string>;
-  fileNames: ReadonlySet<string>;
-  initials: string;
-  shortForms: ReadonlySet<string>;
-}
+type SessionDoc = ReturnType<typeof readSession>;
 
-function readSession(session: DiscoveredSession, { currentBranch, commitSubjects = [] }: RelevanceContext): SessionDoc {
+function readSession(session: DiscoveredSession, { currentBranch, commitSubjects = [] }: RelevanceContext) {
   const { title, firstMessage, lastTask, lastPrompt, prompts, branch, repoPath, filesTouched } = session;
   const isShared = SHARED_BRANCHES.test(branch);
   const commits = branch === currentBranch && !isShared ? commitSubjects.slice(0, 10) : [];
-  const text = [title, firstMessage, lastTask, ...prompts, lastPrompt, ...commits].join("\n");
+  const written = [title, firstMessage, lastTask, ...prompts, lastPrompt];
+  const text = [...written, ...commits].join("\n");
   const paths = filesTouched.slice(-MAX_FILES).map(({ path }) => {
     return (path.startsWith(`${repoPath}/`) ? path.slice(repoPath.length + 1) : path).replace(/\.\w+$/, "");
   });
   // The first part of a branch name says what kind it is, or whose.
   const branchName = isShared ? "" : branch.replace(/^[\p{L}\d]+\//u, "");
-  const fields = [text, paths.join(" "), branchName].map((source) => new Set(stemsOf(source).keys()));
-  const said = new Set(stemsOf([title, firstMessage, lastTask, ...prompts, lastPrompt].join("\n")).keys());
-  const fileNames = new Set(stemsOf(paths.map(fileName).join(" ")).keys());
-  const start = new Set(stemsOf(firstMessage).keys());
   return {
     session,
-    fields,
-    said,
-    start,
-    fileNames,
-    initials: initialWords(text)
-      .map((word) => word[0])
-      .join(""),
+    /** Stems of each source: what people wrote and committed, paths, the branch. */
+    fields: [text, paths.join(" "), branchName].map(stemSet),
+    /** Stems of everything that people wrote, and of its title. */
+    said: stemSet(written.join("\n")),
+    /** Stems of the text that it was started with. */
+    start: stemSet(firstMessage),
+    fileNames: stemSet(paths.map(fileName).join(" ")),
+    initials: initialLetters(initialWords(text)),
     shortForms: new Set(shortFormsOf(text)),
   };
+}
+
+function stemSet(text: string): ReadonlySet<string> {
+  return new Set(stemsOf(text).keys());
+}
+
+function initialLetters(words: readonly string[]): string {
+  return words.map((word) => word[0]).join("");
 }
 
 function fileName(path: string): string {
@@ -224,7 +183,7 @@ const INITIALS_LIKENESS = 0.9;
 /** Stems of the task that the session writes out or shortens: "DLQ" and "dead letter queue". */
 function writtenOut(task: string, { initials, shortForms }: SessionDoc): Set<string> {
   const words = initialWords(task);
-  const own = words.map((word) => word[0]).join("");
+  const own = initialLetters(words);
   const expanded = shortFormsOf(task).filter((form) => !shortForms.has(form) && initials.includes(form));
   const shortened = [...shortForms].flatMap((form) => {
     const at = own.indexOf(form);

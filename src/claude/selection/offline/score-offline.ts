@@ -6,8 +6,8 @@
  */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../../../base/package.ts";
-import type { DiscoveredSession } from "../../discovered-session.ts";
-import type { RelevanceContext, RelevanceScorer, TaskRelevance } from "../selection.ts";
+import { lazily } from "../../../base/text.ts";
+import type { RelevanceScorer } from "../selection.ts";
 import { type ComparedSession, type Vocabulary, compareSessions } from "./features.ts";
 
 export interface RelevanceModel {
@@ -23,27 +23,15 @@ export interface RelevanceWeightsFile {
   wording: Record<string, number>;
 }
 
-let shipped: RelevanceModel | undefined;
-
-export function scoreOffline(
-  task: string,
-  sessions: readonly DiscoveredSession[],
-  context: RelevanceContext,
-): TaskRelevance[] {
-  shipped ??= readModel();
-  return createOfflineScorer(shipped)(task, sessions, context);
-}
-
-function readModel(): RelevanceModel {
+const shipped = lazily(() => {
   const file = JSON.parse(readFileSync(dataFile("relevance-weights.json"), "utf8")) as RelevanceWeightsFile;
-  const { weights, collections, frequencies, wording } = file;
-  const vocabulary = {
-    collections,
-    frequencies: new Map(Object.entries(frequencies)),
-    wording: new Map(Object.entries(wording)),
-  };
-  return { weights, vocabulary };
-}
+  const frequencies = new Map(Object.entries(file.frequencies));
+  const wording = new Map(Object.entries(file.wording));
+  const vocabulary = { collections: file.collections, frequencies, wording };
+  return createOfflineScorer({ weights: file.weights, vocabulary });
+});
+
+export const scoreOffline: RelevanceScorer = (task, sessions, context) => shipped()(task, sessions, context);
 
 export function createOfflineScorer({ weights, vocabulary }: RelevanceModel): RelevanceScorer {
   return (task, sessions, context) => {

@@ -4,36 +4,24 @@
  */
 import { readFileSync } from "node:fs";
 import { dataFile } from "../../../base/package.ts";
-
-interface WordLists {
-  stopWords: ReadonlySet<string>;
-  /** Words that refer to what was said before: "now", "same", "weiter". */
-  references: ReadonlySet<string>;
-  abbreviations: ReadonlyMap<string, readonly string[]>;
-}
+import { lazily } from "../../../base/text.ts";
 
 /** Longer texts are cut: the beginning says what it is about. */
 const MAX_TEXT = 2_000;
 const NO_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu;
 
-let lists: WordLists | undefined;
-
-export function wordLists(): WordLists {
-  lists ??= readLists();
-  return lists;
-}
-
-function readLists(): WordLists {
+export const wordLists = lazily(() => {
   const file = readFileSync(dataFile("relevance-words.json"), "utf8");
-  const { stopWords, references, abbreviations } = JSON.parse(file) as Record<keyof WordLists, string>;
+  const { stopWords = "", references = "", abbreviations = "" } = JSON.parse(file) as Record<string, string>;
   const pairs = abbreviations.split("|").map((row) => row.split(" "));
   return {
     stopWords: new Set(stopWords.split(" ")),
+    /** Words that refer to what was said before: "now", "same", "weiter". */
     references: new Set(references.split(" ")),
     abbreviations: new Map(pairs.map(([short = "", ...words]) => [short, words.map(stem)])),
   };
-}
+});
 
 /** Lower-case words in their order, with stop words. */
 export function wordsOf(text: string): string[] {

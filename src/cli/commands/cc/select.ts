@@ -5,7 +5,8 @@ import { fileExists } from "../../../base/files.ts";
 import { shortId } from "../../../base/ids.ts";
 import { createLogger } from "../../../base/log.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
-import type { CaseDecision, Evaluation, MethodResult } from "../../../claude/selection/evaluate.ts";
+import type { ExpectedDecision } from "../../../claude/selection/cases.ts";
+import type { Evaluation, MethodResult } from "../../../claude/selection/evaluate.ts";
 import { type SessionSelection, shownPoints } from "../../../claude/selection/selection.ts";
 import {
   flexible,
@@ -209,6 +210,6 @@ function printWrong({ decisions }: MethodResult): void {
   }
 }
 
-function choiceText({ action, sessionId }: Pick<CaseDecision, "action" | "sessionId">): string {
+function choiceText({ action, sessionId }: ExpectedDecision): string {
   return sessionId === undefined ? action : `${action} ${shortId(sessionId)}`;
 }
