@@ -4,11 +4,6 @@
  */
 
 // Errors
-export type { OpenedGateway, Turns } from "./compose/turns.ts";
-export type { Inbox, InboxItem, Lease, LeaseAttempt, Leases, Outbox, OutboxItem } from "./store/queues.ts";
-export { compactSession } from "./session/transcript-changes.ts";
-export { isFlushEntry, saidText } from "./transcript/messages.ts";
-export type { RpcEvent } from "./rpc/protocol.ts";
 export { ERROR_KINDS, HoldfastError, errorOutcome, reportError } from "./base/errors.ts";
 export type { ErrorKind, ErrorOutcome, ErrorReport } from "./base/errors.ts";
 
@@ -16,6 +11,7 @@ export type { ErrorKind, ErrorOutcome, ErrorReport } from "./base/errors.ts";
 export { closeDefaultAgents, openHoldfastAgent } from "./library/agents.ts";
 export { connectToGateway, openHoldfastGateway, openHoldfastHandoff, openHoldfastTurns } from "./library/agents.ts";
 export type { OpenHoldfastHandoffOptions } from "./library/agents.ts";
+export type { OpenedGateway, Turns } from "./compose/turns.ts";
 export type { AgentHandle } from "./session/agent-handle.ts";
 export type {
   Engine,
@@ -61,23 +57,27 @@ export type {
   StoreChange,
   Window,
 } from "./store/store.ts";
+export type { Inbox, InboxItem, Lease, LeaseAttempt, Leases, Outbox, OutboxItem } from "./store/queues.ts";
 export { archiveSession, deleteSession, listArchives, restoreSession, reopenWindow } from "./session/archive.ts";
 export { findSession, assertMayAccessSession } from "./session/find-session.ts";
 export { withSessionLease } from "./session/lease.ts";
 export { maintainSessions } from "./session/maintenance.ts";
 export { patchSession } from "./session/patch.ts";
+export { compactSession } from "./session/transcript-changes.ts";
 export { resetSession } from "./session/window.ts";
 
 // Transcripts
 export type { DraftEntry, TranscriptEntry, TranscriptHeader, TranscriptMessage } from "./transcript/entries.ts";
 export { readContext } from "./transcript/context.ts";
 export { openTranscriptLog } from "./transcript/log.ts";
+export { isFlushEntry, saidText } from "./transcript/messages.ts";
 export { readTail, readTranscript } from "./transcript/reader.ts";
 
 // The gateway's clients
 export { connectRpc, createHttpCaller } from "./rpc/client.ts";
 export type { RpcCaller, RpcClient } from "./rpc/client.ts";
 export type { MethodName, ParamsOf, ResultOf } from "./rpc/contract.ts";
+export type { RpcEvent } from "./rpc/protocol.ts";
 
 // The hand-off
 export { detectPatterns } from "./handoff/patterns/detect-patterns.ts";

@@ -16,9 +16,8 @@ import {
   optionTakingValue,
   parseChoice,
 } from "./command.ts";
-import { type Setup, loadSetup, withAgent } from "./context.ts";
+import { type Setup, knownAgentIds, loadSetup, withAgent } from "./context.ts";
 import { printableLine } from "../base/text.ts";
-import { listAgentIds } from "../compose/agent.ts";
 
 export async function complete(line: readonly string[], commands: readonly Command[]): Promise<void> {
   const { words, values, prefix, typed } = suggest(line, commands);
@@ -140,7 +139,7 @@ const MAX_SESSIONS = 100;
 async function lookUp(kind: ValueKind, line: readonly string[]): Promise<Suggestion[]> {
   switch (kind) {
     case "agent":
-      return (await agentIds(await loadSetup())).map((word) => ({ word }));
+      return (await knownAgentIds(await loadSetup())).map((word) => ({ word }));
     case "session":
       return await sessionNames(line.includes("--agent") ? line[line.indexOf("--agent") + 1] : undefined);
     case "account":
@@ -150,11 +149,6 @@ async function lookUp(kind: ValueKind, line: readonly string[]): Promise<Suggest
     default:
       return [];
   }
-}
-
-async function agentIds({ home, config }: Setup): Promise<string[]> {
-  const known = [config.defaultAgent, ...Object.keys(config.agents), ...(await listAgentIds(home))];
-  return [...new Set(known)].toSorted();
 }
 
 /** Labels, which are shorter to type, and keys. */

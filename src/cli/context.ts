@@ -7,7 +7,7 @@ import { resolveHome } from "../config/layout.ts";
 import { loadConfig } from "../config/load.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
-import { openAgent } from "../compose/agent.ts";
+import { listAgentIds, openAgent } from "../compose/agent.ts";
 import type { Flags, Texts } from "./command.ts";
 
 export interface Setup {
@@ -21,6 +21,12 @@ export type AgentOptions = Texts<"agent" | "store">;
 export async function loadSetup() {
   const home = resolveHome();
   return { home, ...(await loadConfig({ env: process.env, cwd: process.cwd(), home })) };
+}
+
+/** The default agent, all configured agents and all that have a folder. */
+export async function knownAgentIds({ home, config }: Setup): Promise<string[]> {
+  const ids = [config.defaultAgent, ...Object.keys(config.agents), ...(await listAgentIds(home))];
+  return [...new Set(ids.map((id) => normalizeAgentId(id)))].toSorted();
 }
 
 export async function withAgent<T>(

@@ -33,6 +33,14 @@ export function printHanging(
   }
 }
 
+/** A title and, below it, those facts that are known. */
+export function printHeading(title: string, facts: readonly (string | false | undefined)[]): void {
+  printHanging("", printableLine(title, 160), { text: "bold" });
+  printHanging("  ", facts.filter((fact) => fact !== undefined && fact !== false && fact !== "").join(" · "), {
+    text: "dim",
+  });
+}
+
 function styleIf(format: Style | undefined, text: string): string {
   return format === undefined ? text : style(format, text);
 }

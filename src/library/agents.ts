@@ -1,7 +1,9 @@
 /**
  * Opens agents, turns, the gateway and hand-offs for other programs. The configuration is the command line's unless one
- * is given; channel libraries, model providers and the server are loaded when they are opened. It also lets OpenClaw's lifecycle functions be called without one. They then use
- * the agent that the session key or `agentId` names, under `$HOLDFAST_HOME`, or the `sessions.json` at `storePath`.
+ * is given; channel libraries, model providers and the server are loaded when they are opened.
+ *
+ * OpenClaw's lifecycle functions may be called without an agent. They then use the agent that the session key or
+ * `agentId` names, under `$HOLDFAST_HOME`, or the `sessions.json` at `storePath`.
  */
 import * as updates from "../session/entry-updates.ts";
 import * as init from "../session/init.ts";

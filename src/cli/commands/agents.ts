@@ -6,7 +6,7 @@ import { type HoldfastConfig, configuredAccounts } from "../../config/config.ts"
 import { agentLayout, configFile } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import type { Flags, Texts } from "../command.ts";
-import { type Setup, assertAgentId, loadSetup } from "../context.ts";
+import { type Setup, assertAgentId, knownAgentIds, loadSetup } from "../context.ts";
 import { flexible, print, printJson, printTable, talk } from "../output.ts";
 import { suggestRestart } from "../channel-view.ts";
 import { engineNameOf } from "../../compose/agent-pool.ts";
@@ -30,12 +30,8 @@ export async function listAgents(options: Flags<"json">): Promise<void> {
   );
 }
 
-/** The default agent, all configured agents and all that have a folder. */
 export async function describeAgents(setup: Setup): Promise<ListedAgent[]> {
-  const { config } = setup;
-  const configured = Object.keys(config.agents).map((id) => normalizeAgentId(id));
-  const ids = [normalizeAgentId(config.defaultAgent), ...configured, ...(await listAgentIds(setup.home))];
-  return [...new Set(ids)].toSorted().map((id) => describeAgent(id, setup));
+  return (await knownAgentIds(setup)).map((id) => describeAgent(id, setup));
 }
 
 function describeAgent(id: string, { home, config }: Setup) {

@@ -9,7 +9,7 @@ import { type NativeCall, readNativeMessages } from "../../claude/native/read-me
 import { openPersonSearch } from "../../compose/search.ts";
 import type { FileEdit } from "../../memory/blame.ts";
 import { loadSetup } from "../context.ts";
-import { formatAge, plural, printHanging, printJson, printStyled, style } from "../output.ts";
+import { formatAge, plural, printHanging, printHeading, printJson, printStyled, style } from "../output.ts";
 import { progressLine, shortPath } from "./cc/claude-side.ts";
 import type { Counts, Flags } from "../command.ts";
 
@@ -124,10 +124,9 @@ function printBlame(
     return;
   }
   for (const { title, prompts, at, agentId, repo, branch, open, sessionId } of sessions) {
-    printHanging("", printableLine(title ?? prompts.at(-1)?.text ?? "(no title)", 160), { text: "bold" });
     const age = at === undefined ? undefined : formatAge(Math.max(0, Date.now() - Date.parse(at)));
     const facts = [agentId === undefined ? undefined : `agent ${agentId}`, age, repo && shortPath(repo), branch];
-    printHanging("  ", printableLine(facts.filter((fact) => fact !== undefined).join(" · ")), { text: "dim" });
+    printHeading(title ?? prompts.at(-1)?.text ?? "(no title)", facts);
     for (const prompt of prompts) printHanging("  you: ", printableLine(prompt.text), { head: "dim" });
     const words = open.show.map((word) => (word === sessionId && open.show[0] === "cc" ? shortId(word) : word));
     printStyled(style("cyan", `  holdfast ${words.join(" ")}`));

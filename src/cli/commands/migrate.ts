@@ -1,8 +1,8 @@
 /** `holdfast migrate`: copies this home into a PostgreSQL database, or back. The source is only read. */
 import { closing } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { listAgentIds, openAgent, openDocuments } from "../../compose/agent.ts";
-import { type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
+import { openAgent, openDocuments } from "../../compose/agent.ts";
+import { configuredAccounts } from "../../config/config.ts";
 import { channelLayout, channelsFolder } from "../../config/layout.ts";
 import {
   type CopiedKind,
@@ -15,11 +15,11 @@ import {
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { StoreKind } from "../../store/store.ts";
 import type { Flags, Texts } from "../command.ts";
-import { type Setup, loadSetup, withExistingAgent } from "../context.ts";
+import { type Setup, knownAgentIds, loadSetup, withExistingAgent } from "../context.ts";
 import { findRunningGateway } from "../gateway-client.ts";
 import { print, printJson, printTable, right, talk, waitingLine } from "../output.ts";
 
-export const DIRECTIONS = ["sqlite-to-postgres", "postgres-to-sqlite"] as const;
+const DIRECTIONS = ["sqlite-to-postgres", "postgres-to-sqlite"] as const;
 
 type MigrateOptions = Flags<"json" | "dryRun"> & Texts<"url">;
 
@@ -34,7 +34,7 @@ export async function migrate(direction: string, options: MigrateOptions): Promi
   const target = withStore(setup, to, url);
   using _waiting = waitingLine(dryRun ? "Comparing" : "Copying");
   const agents: { agentId: string; counts: CopyCounts }[] = [];
-  for (const agentId of await agentIds(setup)) {
+  for (const agentId of await knownAgentIds(setup)) {
     const counts = await withExistingAgent(source, agentId, async (agent) => {
       await requireIdle(agent);
       return await copyTo(target, agent, dryRun);
@@ -63,10 +63,6 @@ function withStore({ home, config }: Setup, kind: StoreKind, url: string): Setup
   return { home, config: { ...config, store: { ...config.store, kind, url } } };
 }
 
-async function agentIds({ home, config }: Setup): Promise<string[]> {
-  return [...new Set([config.defaultAgent, ...Object.keys(config.agents), ...(await listAgentIds(home))])].toSorted();
-}
-
 async function copyTo(target: Setup, from: AgentHandle, dryRun: boolean): Promise<CopyCounts> {
   const to = await openAgent({ ...target, agentId: from.agentId });
   await using _closing = closing(to.store);
@@ -92,7 +88,7 @@ async function requireIdle({ store }: AgentHandle): Promise<void> {
 }
 
 /** Pairing, read positions and keys of linked devices. */
-function documentFolders({ home, config }: { home: string; config: HoldfastConfig }): string[] {
+function documentFolders({ home, config }: Setup): string[] {
   const accounts = configuredAccounts(config).flatMap(({ name, accountId }) => {
     const { root, authFolder } = channelLayout(home, name, accountId);
     return [root, authFolder];

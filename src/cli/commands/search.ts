@@ -7,7 +7,7 @@ import { type PersonSearch, openPersonSearch } from "../../compose/search.ts";
 import type { FoundPassage, FoundSession, PersonQuery, PersonResult } from "../../memory/person-search.ts";
 import type { RefreshReport } from "../../memory/refresh.ts";
 import { assertAgentId, loadSetup } from "../context.ts";
-import { formatAge, plural, printHanging, printJson, printStyled, style, talk } from "../output.ts";
+import { formatAge, plural, printHeading, printJson, printStyled, style, talk } from "../output.ts";
 import { progressLine, shortPath } from "./cc/claude-side.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { type Flags, type Texts, parseSince } from "../command.ts";
@@ -91,18 +91,10 @@ function printResult(result: PersonResult, options: SearchOptions, files: number
 }
 
 function printFound(found: FoundSession): void {
-  const age = found.at === undefined ? "" : formatAge(Math.max(0, Date.now() - Date.parse(found.at)));
-  printHanging("", printableLine(found.title === "" ? "(no title)" : found.title, 160), { text: "bold" });
-  const facts = [
-    originText(found),
-    age,
-    found.repo && shortPath(found.repo),
-    found.branch,
-    found.archived && "archived",
-  ];
-  printHanging("  ", printableLine(facts.filter((fact) => fact !== undefined && fact !== "").join(" · ")), {
-    text: "dim",
-  });
+  const { title, at, repo, branch, archived } = found;
+  const age = at === undefined ? "" : formatAge(Math.max(0, Date.now() - Date.parse(at)));
+  const facts = [originText(found), age, repo && shortPath(repo), branch, archived && "archived"];
+  printHeading(title === "" ? "(no title)" : title, facts);
   for (const passage of found.passages) printStyled(`  ${speaker(passage)}${marked(passage.text)}`);
   printStyled(style("cyan", `  ${openText(found)}`));
   printStyled("");

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useController, usePageState } from "../page-context.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { RowHead } from "../parts/when.tsx";
+import { RowHead } from "../parts/time.tsx";
 import { sessionChannel, sessionTitle } from "../sessions/session-title.ts";
 import type { SessionWindow } from "../state/state.ts";
 

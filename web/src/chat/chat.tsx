@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { useController, usePageState } from "../page-context.ts";
 import { Logo, Icon } from "../parts/icons.tsx";
-import { fullTime } from "../parts/time.ts";
+import { fullTime } from "../parts/time.tsx";
 import { tabStorage } from "../storage.ts";
 import { Transcript } from "../transcript/transcript.tsx";
 import { ChatHeader } from "./chat-header.tsx";

@@ -4,8 +4,7 @@ import { withoutRepeats } from "../../../src/handoff/items.ts";
 import { type Place, formatPlace } from "../address.ts";
 import { useController, usePageState } from "../page-context.ts";
 import { Button } from "../parts/button.tsx";
-import { fullTime } from "../parts/time.ts";
-import { When } from "../parts/when.tsx";
+import { fullTime, When } from "../parts/time.tsx";
 import type { Handoff, HandoffDeed } from "../state/state.ts";
 
 interface Props {

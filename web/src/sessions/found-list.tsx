@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { errorMessage } from "../../../src/base/errors.ts";
 import { useController, usePageState } from "../page-context.ts";
 import { CopyButton } from "../parts/markdown.tsx";
-import { RowHead } from "../parts/when.tsx";
+import { RowHead } from "../parts/time.tsx";
 import type { FoundSession } from "../state/state.ts";
 
 export function FoundList() {

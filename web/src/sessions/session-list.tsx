@@ -1,7 +1,6 @@
 import { type KeyboardEvent, memo, useMemo, useRef, useState, useEffect } from "react";
 import { useController, usePageState } from "../page-context.ts";
-import { daysAgo } from "../parts/time.ts";
-import { RowHead } from "../parts/when.tsx";
+import { daysAgo, RowHead } from "../parts/time.tsx";
 import { Button } from "../parts/button.tsx";
 import { Logo, Icon } from "../parts/icons.tsx";
 import type { PageState, SessionRow as Row } from "../state/state.ts";

@@ -1,8 +1,7 @@
 import { memo, type ReactNode, useState } from "react";
 import { isSilentReplyText } from "../../../src/turn/reply/tokens.ts";
 import { Markdown } from "../parts/markdown.tsx";
-import { clockTime } from "../parts/time.ts";
-import { When } from "../parts/when.tsx";
+import { clockTime, When } from "../parts/time.tsx";
 import type { Note } from "../state/state.ts";
 import type { Item } from "./build-items.ts";
 import type { ShownBlock, ShownTool } from "./message-blocks.ts";

@@ -1,7 +1,7 @@
 import { useMemo, Component, type ReactNode } from "react";
 import { useController, usePageState } from "../page-context.ts";
 import { Button } from "../parts/button.tsx";
-import { dayName } from "../parts/time.ts";
+import { dayName } from "../parts/time.tsx";
 import type { PendingMessage } from "../state/state.ts";
 import { buildItems, type Item } from "./build-items.ts";
 import { ItemView } from "./item-view.tsx";

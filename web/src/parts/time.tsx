@@ -8,7 +8,7 @@ const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" });
 
 /** Short enough for a list. */
-export function shortTime(at: number, now: number = Date.now()): string {
+function shortTime(at: number, now: number = Date.now()): string {
   const days = daysAgo(at, now);
   if (days <= 0) return clock.format(at);
   if (days < 7) return weekday.format(at);
@@ -30,10 +30,6 @@ export function fullTime(at: number): string {
   return whole.format(at);
 }
 
-export function isoTime(at: number): string {
-  return new Date(at).toISOString();
-}
-
 /** Number of midnights between the two. */
 export function daysAgo(at: number, now: number): number {
   return Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
@@ -45,4 +41,30 @@ function startOfDay(at: number): number {
 
 function isSameYear(at: number, now: number): boolean {
   return new Date(at).getFullYear() === new Date(now).getFullYear();
+}
+
+/** Transcripts may contain invalid times. */
+export function When({ at, format }: { at: number; format: (at: number) => string }) {
+  if (!Number.isFinite(at) || Math.abs(at) > MAX_TIME) return null;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
+      {format(at)}
+    </time>
+  );
+}
+
+const MAX_TIME = 8.64e15;
+
+/** The first line of a row in a list. */
+export function RowHead({ title, at }: { title: string; at: number }) {
+  return (
+    <span className="row-line">
+      <span className="row-title" dir="auto">
+        {title}
+      </span>
+      <span className="row-time">
+        <When at={at} format={shortTime} />
+      </span>
+    </span>
+  );
 }
