@@ -128,7 +128,7 @@ function createPeople(): People {
     channel: {
       name: "bench",
       accountId: ACCOUNT,
-      capabilities: { media: false, replies: false, threads: false, deduplicates: false },
+      capabilities: { media: false, replies: false },
       start: async (given) => {
         host = given;
         given.report({ state: "connected", text: "people are there" });

@@ -11,7 +11,7 @@ const answered = Promise.withResolvers<void>();
 const desk: Channel = {
   name: "desk",
   accountId: "default",
-  capabilities: { textLimit: 2000, media: false, replies: false, threads: false, deduplicates: false },
+  capabilities: { textLimit: 2000, media: false, replies: false },
   start: async (host) => {
     host.report({ state: "connected", text: "open" });
     // `admit` resolves when the message is durable. A platform may deliver it twice; it is answered once.

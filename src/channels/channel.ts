@@ -59,9 +59,6 @@ export interface ChannelCapabilities {
   media: boolean;
   /** An answer can refer to the message it answers. */
   replies: boolean;
-  threads: boolean;
-  /** The platform drops a second message with the same idempotency key. */
-  deduplicates: boolean;
   /** Messages can have buttons. Default: false; the text then lists the commands. */
   buttons?: boolean | undefined;
 }

@@ -184,7 +184,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
 }
 
 /** A message for a channel that is not running here waits for the process that runs it. It is not split. */
-const UNKNOWN_CHANNEL: ChannelCapabilities = { media: true, replies: true, threads: true, deduplicates: false };
+const UNKNOWN_CHANNEL: ChannelCapabilities = { media: true, replies: true };
 
 const TASKS_MS = 60_000;
 

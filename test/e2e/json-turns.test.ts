@@ -24,7 +24,7 @@ async function start(home: string, { connected = true, config = DEFAULT_CONFIG }
   const channel: Channel = {
     name: "telegram",
     accountId: "default",
-    capabilities: { media: true, replies: true, threads: true, deduplicates: false },
+    capabilities: { media: true, replies: true },
     start: async (host) => host.report({ state: connected ? "connected" : "failed", text: "" }),
     stop: async () => undefined,
     send: async (message) => ({ messageId: `m${sent.push(message)}` }),

@@ -164,7 +164,7 @@ function telegramStandIn(webhooks: GatewayHome["webhooks"]): TelegramChannel {
   return {
     name: "telegram",
     accountId: "default",
-    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false },
+    capabilities: { textLimit: 4096, media: true, replies: true },
     start: async () => undefined,
     stop: async () => undefined,
     send: async ({ idempotencyKey }: OutboundMessage) => ({ messageId: idempotencyKey }),

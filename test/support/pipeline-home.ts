@@ -139,7 +139,7 @@ export function createFakeChannel(name = "telegram", accountId = "default"): Fak
   const channel: FakeChannel = {
     name,
     accountId,
-    capabilities: { media: true, replies: true, threads: true, deduplicates: false },
+    capabilities: { media: true, replies: true },
     sent: [],
     typed: 0,
     beforeSend: () => undefined,

@@ -57,15 +57,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     name: "discord",
     accountId,
     isExclusive: true,
-    capabilities: {
-      textLimit: DISCORD_TEXT_LIMIT,
-      media: true,
-      replies: true,
-      threads: true,
-      // Only for some minutes; a later repetition may be delivered twice.
-      deduplicates: true,
-      buttons: true,
-    },
+    capabilities: { textLimit: DISCORD_TEXT_LIMIT, media: true, replies: true, buttons: true },
     ...singleRun("Discord", accountId, open),
     send: sender.send,
     checkTarget: (target) => void parseTarget(target),

@@ -32,7 +32,7 @@ describe("messages to Discord", () => {
     await channel.send({ ...message, idempotencyKey: `${message.idempotencyKey}2` });
     expect(home.discord.messages(home.discord.general.id)).toHaveLength(2);
     expect(String(home.discord.requests.at(-1)?.body["nonce"]).length).toBeLessThanOrEqual(25);
-    expect(channel.capabilities).toMatchObject({ deduplicates: true, textLimit: 2000, threads: true });
+    expect(channel.capabilities).toMatchObject({ textLimit: 2000 });
   });
 
   it("replies, and omits the reference to a deleted message", async () => {

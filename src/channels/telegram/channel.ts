@@ -52,7 +52,7 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
     name: "telegram",
     accountId,
     isExclusive: options.mode === "polling",
-    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false, buttons: true },
+    capabilities: { textLimit: 4096, media: true, replies: true, buttons: true },
     ...singleRun("Telegram", accountId, open),
     send: async (message) => await sendToTelegram(await lazyTelegram.get(), message),
     edit: async (target, messageId, message) => {

@@ -8,7 +8,7 @@ export function createWebChannel(): Channel {
   return {
     name: "web",
     accountId: "default",
-    capabilities: { media: true, replies: true, threads: true, deduplicates: true },
+    capabilities: { media: true, replies: true },
     start: async (host) => host.report({ state: "connected", text: "the gateway's own page" }),
     stop: async () => undefined,
     send: async ({ idempotencyKey }) => ({ messageId: idempotencyKey }),

@@ -1,6 +1,6 @@
 /**
  * Sends one chunk to WhatsApp. Message ids are derived from the idempotency key. Phones show a repeated id
- * once, but WhatsApp does not guarantee it, so the channel does not claim to deduplicate.
+ * once, but WhatsApp does not guarantee it.
  */
 import type { AnyMessageContent, WAMessage } from "baileys";
 import { nodeCrypto } from "../../base/builtin.ts";

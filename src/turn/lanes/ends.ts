@@ -45,7 +45,7 @@ export async function draftsOf(
 }
 
 /** For a channel that is not configured in this process. */
-const PLAIN_TEXT: ChannelCapabilities = { media: false, replies: false, threads: false, deduplicates: false };
+const PLAIN_TEXT: ChannelCapabilities = { media: false, replies: false };
 
 export function endOf(lane: LaneContext, itemId: number, result: StepResult, startedAt: number): TurnEnd {
   const { outcome, text, withheld, entry, usage, error } = result;

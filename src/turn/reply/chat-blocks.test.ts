@@ -14,7 +14,7 @@ it.each([
 });
 
 const TARGET = { channel: "telegram", accountId: "default", to: "1" };
-const CAPABILITIES = { media: true, replies: true, threads: true, deduplicates: false, textLimit: 20 };
+const CAPABILITIES = { media: true, replies: true, textLimit: 20 };
 
 async function draft(texts: string[], streamed: Partial<Parameters<typeof draftStreamed>[1]>) {
   const payloads = texts.map((text) => ({ text }));

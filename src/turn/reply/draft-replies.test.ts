@@ -9,8 +9,6 @@ const capabilities: ChannelCapabilities = {
   textLimit: 20,
   media: true,
   replies: true,
-  threads: true,
-  deduplicates: false,
 };
 const target = { channel: "telegram", accountId: "default", to: "telegram:1" };
 

@@ -16,7 +16,7 @@ import { type ResetRequest, resetAfterFlush } from "./change-session.ts";
 import type { OutboxItem } from "../../store/queues.ts";
 import { messageText, isFlushEntry } from "../../transcript/messages.ts";
 
-const CAPABILITIES = { media: false, replies: true, threads: true, deduplicates: false };
+const CAPABILITIES = { media: false, replies: true };
 
 const saving = (words: string) =>
   scriptedEngine(({ kind, text }) => [usage(100), answer(kind === "flush" ? words : `re: ${text}`)]);
