@@ -8,20 +8,12 @@
  */
 import { errorMessage } from "../base/errors.ts";
 import type { GithubPr } from "../project/github-status.ts";
-import { type RepoStatus, type RepoStatusOptions, readRepoStatus } from "../project/repo-status.ts";
+import { type RepoStatusOptions, readRepoStatus } from "../project/repo-status.ts";
 import type { DiscoveredSession } from "./discovered-session.ts";
 import { printableLine } from "../base/text.ts";
 import { TOO_LATE, within } from "../base/async.ts";
 
-export interface ProjectStatus extends RepoStatus {
-  sessions: {
-    active: DiscoveredSession[];
-    /** The latest five. */
-    recent: DiscoveredSession[];
-    /** The latest three of the calling agent. */
-    ownRecent: DiscoveredSession[];
-  };
-}
+export type ProjectStatus = Awaited<ReturnType<typeof gatherProjectStatus>>;
 
 export interface ProjectStatusOptions extends RepoStatusOptions {
   /** The calling agent. Without it `ownRecent` is empty. */
@@ -34,7 +26,7 @@ export interface ProjectStatusOptions extends RepoStatusOptions {
 const RECENT = 5;
 const OWN = 3;
 
-export async function gatherProjectStatus(repoPath: string, options: ProjectStatusOptions): Promise<ProjectStatus> {
+export async function gatherProjectStatus(repoPath: string, options: ProjectStatusOptions) {
   const [status, found] = await Promise.all([readRepoStatus(repoPath, options), findSessions(repoPath, options)]);
   const newest = found.sessions.toSorted((a, b) => b.lastModified.getTime() - a.lastModified.getTime());
   const { agentId } = options;

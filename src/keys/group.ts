@@ -3,14 +3,8 @@ import { foldCase, isCaseSensitiveChannel } from "./encoding.ts";
 import { type MessageContext, normalizeChatType } from "./message-context.ts";
 import { encodeChannel, encodeGroupId } from "./session-key.ts";
 
-export interface GroupKeyResolution {
-  /** `<channel>:<group|channel>:<id>`, without the agent. */
-  key: string;
-  channel: string;
-  /** The channel's own id, not encoded. */
-  id: string;
-  chatType: "group" | "channel";
-}
+/** `key` is `<channel>:<group|channel>:<id>`, without the agent. `id` is the channel's own, not encoded. */
+export type GroupKeyResolution = ReturnType<typeof groupKey>;
 
 /** Null: not a group message, or its channel or id is unknown. */
 export function resolveGroupSessionKey(ctx: MessageContext): GroupKeyResolution | null {
@@ -68,21 +62,13 @@ export function isKnownChannel(name: string): boolean {
   return KNOWN_CHANNELS.has(name);
 }
 
-interface Address {
-  text: string;
-  /** The first segment in lower case, possibly a channel. */
-  head: string;
-  kind: "group" | "channel" | undefined;
-  /** The part after the channel and the kind. */
-  id: string;
-}
-
-function parseAddress(from: string | undefined): Address {
+/** `head` is the first segment in lower case, possibly a channel. `id` is the part after the channel and the kind. */
+function parseAddress(from: string | undefined) {
   const text = (from ?? "").trim();
   const [rawHead = "", second = "", ...others] = text.split(":");
   const head = foldCase(rawHead.trim());
   const word = foldCase(second.trim());
-  const kind = word === "group" || word === "channel" ? word : undefined;
+  const kind: "group" | "channel" | undefined = word === "group" || word === "channel" ? word : undefined;
   const id = (kind === undefined ? text.slice(rawHead.length + 1) : others.join(":")).trim();
   return { text, head, kind, id };
 }
@@ -94,7 +80,7 @@ function groupKind(ctx: MessageContext, isChannelNamed: boolean): "group" | "cha
   return saysChannel ? "channel" : "group";
 }
 
-function groupKey(channel: string, chatType: "group" | "channel", rawId: string): GroupKeyResolution {
+function groupKey(channel: string, chatType: "group" | "channel", rawId: string) {
   const name = encodeChannel(channel);
   const id = isCaseSensitiveChannel(name) ? rawId : foldCase(rawId);
   return { key: `${name}:${chatType}:${encodeGroupId(name, rawId)}`, channel, id, chatType };

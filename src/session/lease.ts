@@ -44,13 +44,7 @@ export async function withSessionLease<T>(
   }
 }
 
-export interface TakenLease {
-  held: HeldLease;
-  /** Rejects if the store refuses, and keeps the lease renewed unless `evenIf` is set. */
-  release(options?: { evenIf?: "refused" | undefined }): Promise<void>;
-  /** Stops the renewal of a lease that was lost, or released together with something else. */
-  forget(): void;
-}
+export type TakenLease = ReturnType<typeof keepRenewed>;
 
 /**
  * Holds a session, or the deliveries of one account, over several tasks. Does not wait: returns the holder if there is
@@ -83,7 +77,7 @@ interface Acquired extends DoubtOptions {
   ttlMs: number;
 }
 
-function keepRenewed(agent: AgentHandle, acquired: Acquired): TakenLease {
+function keepRenewed(agent: AgentHandle, acquired: Acquired) {
   const { lease: taken, askedAt: takenAt, ttlMs, stopsInDoubt = false } = acquired;
   const { leases } = agent.store;
   let lease = taken;
@@ -126,16 +120,19 @@ function keepRenewed(agent: AgentHandle, acquired: Acquired): TakenLease {
     clearInterval(renewal);
     clearTimeout(deadline);
   };
-  return {
-    held: {
-      get lease() {
-        return lease;
-      },
-      fence: createFence(agent, () => lease),
-      signal: lost.signal,
+  const held: HeldLease = {
+    get lease() {
+      return lease;
     },
+    fence: createFence(agent, () => lease),
+    signal: lost.signal,
+  };
+  return {
+    held,
+    /** Stops the renewal of a lease that was lost, or released together with something else. */
     forget: stop,
-    release: async ({ evenIf } = {}) => {
+    /** Rejects if the store refuses, and keeps the lease renewed unless `evenIf` is set. */
+    release: async ({ evenIf }: { evenIf?: "refused" | undefined } = {}): Promise<void> => {
       if (evenIf === "refused") stop();
       await leases.release(lease);
       stop();

@@ -85,15 +85,10 @@ export async function beginSession(agent: AgentHandle, sessionId: string) {
   return { key, entry: await agent.store.update(key, begin, { windowReason: "initial" }) };
 }
 
-interface WindowStart {
+interface WindowStart extends Pick<OpenWindowParams, "key" | "reason" | "command" | "forkOf" | "entries"> {
   name: string;
   folder?: TranscriptFolder | undefined;
   sessionId: string;
-  key: string;
-  reason: WindowReason;
-  command?: ResetWord | undefined;
-  forkOf?: string | undefined;
-  entries?: DraftEntry[] | undefined;
 }
 
 async function startTranscript(agent: AgentHandle, start: WindowStart) {

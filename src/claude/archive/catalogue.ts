@@ -16,19 +16,12 @@ import { claudeLayout } from "../../config/layout.ts";
 import { readMarker } from "../attribution.ts";
 import type { IndexedSession } from "../index/native-index.ts";
 
-export interface ArchivedSession {
-  sessionId: string;
-  stamp: string;
-  folder: string;
-  cwds: string[];
-  modifiedAt: number;
-  /** The agent in the marker of the first message. */
-  originMarker?: string | undefined;
+export interface ArchivedSession extends CatalogueLine {
   /** All facts for lists; undefined when the manifest is gone. */
   load(): IndexedSession | undefined;
 }
 
-type CatalogueLine = Omit<ArchivedSession, "load">;
+type CatalogueLine = NonNullable<ReturnType<typeof toLine>>;
 
 const CATALOGUE_NAME = "catalogue.jsonl";
 
@@ -87,7 +80,7 @@ function isCatalogueLine(line: unknown): line is CatalogueLine {
   return typeof line["folder"] === "string" && typeof line["modifiedAt"] === "number" && Array.isArray(line["cwds"]);
 }
 
-function toLine(manifest: ArchiveManifest | undefined): CatalogueLine | undefined {
+function toLine(manifest: ArchiveManifest | undefined) {
   if (manifest === undefined) return undefined;
   const { sessionId, stamp, folder, facts } = manifest;
   const { cwds, modifiedAt, originMarker } = facts;

@@ -13,7 +13,7 @@ import { type JsonRecord, isRecord, listOf, recordOf } from "../../base/json-rec
 import { withFileLock } from "../../base/lock-file.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { parseAgentSessionKey } from "../../keys/session-key.ts";
-import type { ScoreFactors, SessionSelection } from "../selection/selection.ts";
+import type { SessionSelection } from "../selection/selection.ts";
 
 export interface RegistryDocument extends JsonRecord {
   /** By `<repoPath>` or `<repoPath>::<label>`. */
@@ -194,21 +194,7 @@ export interface KeptDecision {
   suggested?: KeptSelection | undefined;
 }
 
-export interface KeptSelection extends Omit<SessionSelection, "scores" | "suggested"> {
-  /** The best ones. */
-  candidates: KeptCandidate[];
-  /** How many there were. */
-  considered: number;
-}
-
-interface KeptCandidate {
-  sessionId: string;
-  score: number;
-  factors: ScoreFactors;
-  relevance: number;
-  reason: string;
-  evidence: string[];
-}
+export type KeptSelection = ReturnType<typeof shortened>;
 
 const MAX_DECISIONS = 100;
 const MAX_CANDIDATES = 5;
@@ -227,7 +213,8 @@ export function keepDecision(
   own["decisions"] = [...listOf(own["decisions"]), kept].slice(-MAX_DECISIONS);
 }
 
-function shortened({ scores, ...selection }: Omit<SessionSelection, "suggested">): KeptSelection {
+/** `candidates` are the best ones, of all that were considered. */
+function shortened({ scores, ...selection }: Omit<SessionSelection, "suggested">) {
   const candidates = scores.slice(0, MAX_CANDIDATES).map(({ relevance, evidence, score, ...rest }) => ({
     sessionId: rest.sessionId,
     score,

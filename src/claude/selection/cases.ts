@@ -9,23 +9,7 @@ import { type JsonRecord, isRecord, listOf } from "../../base/json-record.ts";
 import type { DiscoveredSession, TouchedFile } from "../discovered-session.ts";
 import type { SelectionAction } from "./selection.ts";
 
-export interface SelectionCase {
-  id: string;
-  /** What makes it hard: `paraphrase`, `look-alike` … */
-  kind: string;
-  task: string;
-  repoPath: string;
-  agentId: string;
-  /** Undefined in a folder without git. */
-  currentBranch: string | undefined;
-  commitSubjects: string[];
-  /** In ms. */
-  now: number;
-  sessions: DiscoveredSession[];
-  /** The correct relevance by session id. Undefined unless every session is labelled. */
-  relevance: ReadonlyMap<string, number> | undefined;
-  expected: ExpectedDecision;
-}
+export type SelectionCase = ReturnType<typeof toCase>;
 
 export interface ExpectedDecision {
   action: SelectionAction;
@@ -85,7 +69,7 @@ function camelName(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function toCase(value: unknown, place: string, index: number): SelectionCase {
+function toCase(value: unknown, place: string, index: number) {
   if (!isRecord(value)) {
     const hint = 'A case looks like {"task": …, "sessions": […], "expected": "fresh"}.';
     throw caseError(place, "is not a JSON object", hint);
@@ -101,18 +85,20 @@ function toCase(value: unknown, place: string, index: number): SelectionCase {
   const sessions = written.map((session, position) => toSession(session, context, position));
   return {
     id: text(value, "id", "name", "case") ?? `case-${index + 1}`,
+    /** What makes it hard: `paraphrase`, `look-alike` … */
     kind: text(value, "kind", "type", "category", "group") ?? kindInReason(value),
     task,
     ...context,
     sessions,
+    /** The correct relevance by session id. Undefined unless every session is labelled. */
     relevance: labelledRelevance(written, value["relevance"]),
     expected: expectedDecision(value, sessions, place),
   };
 }
 
-type CaseContext = Pick<SelectionCase, "agentId" | "repoPath" | "currentBranch" | "commitSubjects" | "now">;
+type CaseContext = ReturnType<typeof contextOf>;
 
-function contextOf(value: JsonRecord, sessions: readonly JsonRecord[]): CaseContext {
+function contextOf(value: JsonRecord, sessions: readonly JsonRecord[]) {
   const repo = repoOf(value);
   const dates = sessions.flatMap((session) => writtenDate(session) ?? []);
   const commits = ["commits", "recentCommits", "commitSubjects", "log"];
@@ -120,8 +106,10 @@ function contextOf(value: JsonRecord, sessions: readonly JsonRecord[]): CaseCont
   return {
     agentId: text(value, "agentId", "agent") ?? "main",
     repoPath: text(repo, "path", "repoPath") ?? text(value, "repoPath", "repo") ?? "/repo",
+    /** Undefined in a folder without git. */
     currentBranch: text(repo, "currentBranch", "branch") ?? text(value, "currentBranch", "branch"),
     commitSubjects: subjects.length > 0 ? subjects : texts(value, ...commits),
+    /** In ms. */
     now: toTime(value["now"]) ?? (dates.length === 0 ? DEFAULT_NOW : Math.max(...dates)),
   };
 }
