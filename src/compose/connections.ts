@@ -58,6 +58,8 @@ export async function keepConnection(
     }
     if (signal.aborted) return taken;
     logger.warn("another gateway may take over an account", { channel: channel.name, accountId: channel.accountId });
+    // Not renewed any more: if the channel cannot stop now, another gateway takes over when the lease ends.
+    taken.forget();
     options.report({ state: "stopped", text: "disconnected: another gateway may take over" });
     await channel.stop();
     await connecting;
@@ -75,8 +77,8 @@ async function waitForLease(
   const { name, accountId } = account.channel;
   const connection = { channel: name, accountId };
   let reported: string | undefined;
-  const tell = (state: ChannelStatus["state"], text: string): void => {
-    if (text !== reported) report({ state, text });
+  const tell = (text: string): void => {
+    if (text !== reported) report({ state: "stopped", text });
     reported = text;
     onFirst();
   };
@@ -90,10 +92,11 @@ async function waitForLease(
       if (!("heldBy" in attempt)) return attempt;
       failures = 0;
       const { host, pid } = attempt.heldBy.process;
-      tell("stopped", `another gateway is connected (${host}, process ${pid})`);
+      tell(`another gateway is connected (${host}, process ${pid})`);
     } catch (error) {
       logger.warn("could not ask which gateway is connected", { ...connection, error });
-      tell("retrying", `cannot connect without the store: ${errorMessage(error)}`);
+      // Not "retrying": that is a channel which can send.
+      tell(`cannot connect without the store: ${errorMessage(error)}`);
       pauseMs = Math.min(MAX_PAUSE_MS, pauseAfter(undefined, failures++));
     }
     await clock.sleep(pauseMs, signal).catch(() => undefined);

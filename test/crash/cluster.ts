@@ -238,7 +238,7 @@ export async function runCluster({ faults, seed }: ClusterRun): Promise<ClusterR
  * overlap. A turn continues until the node is connected again: it would be a pity to stop all turns for every restart of
  * the server, and from a take-over on the writes of the old one are refused.
  */
-const MAX_OVERLAP_MS = { turn: 2000, account: 500 };
+const MAX_OVERLAP_MS = { turn: 1000, account: 500 };
 
 function isOfTurn({ subject }: Overlap): boolean {
   return subject !== TELEGRAM;
