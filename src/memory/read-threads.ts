@@ -51,8 +51,8 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 const GROUP_FILES = 64;
 /** A thread has this many groups, so that it never waits for the next one. */
 const GROUPS_AHEAD = 2;
-/** Texts are short-lived; a larger young generation only takes more memory. */
-const LIMITS = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 };
+/** Texts are short-lived: a larger young generation only takes more memory, a smaller one copies them too often. */
+const LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
 export interface ThreadMessage {
   readings: Reading[];

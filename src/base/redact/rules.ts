@@ -21,6 +21,9 @@ const FLAGS = { exact: "g", loose: "gi", codes: "gi", after: "iy", before: "i", 
 type Section = keyof typeof FLAGS;
 const isSection = (name: string): name is Section => name in FLAGS;
 
+/** In the tables, ` … ` means any options between two words. */
+const OPTIONS = String.raw`\s(?:[^\n|;]{0,200}?\s)??`;
+
 const JUDGES: ReadonlyMap<string, judge.Judge> = new Map(Object.entries(judge));
 const parts = new Map(tables());
 /** Rules for the places beside a label, and all rules in the order in which they are applied. */
@@ -38,7 +41,7 @@ function readRules(file: string): void {
     if (/^\[\w+\]$/.test(line)) section = line.slice(1, -1);
     else if (section === "") parts.set(name, expression);
     else if (line.startsWith("  ") && isSection(section) && isSecret !== undefined) {
-      addRule(section, expression, isSecret);
+      for (const row of rowsOf(expression)) addRule(section, row, isSecret);
     }
   }
 }
@@ -63,19 +66,22 @@ export function ruleExpressions(): string[] {
   return rules.map(({ expression }) => expand(expression));
 }
 
-/** Tokens of vendors, shapes of secrets and options of tools. In the data, ` … ` means any options between two words. */
+/** A rule for each row of a table, because most texts can match few of them. */
+function rowsOf(expression: string): string[] {
+  const table = expression.includes("{SHAPE}") ? TABLE.shapes : expression.includes("{TOOL}") ? TABLE.tools : undefined;
+  if (table === undefined) return [expression];
+  const rows = Object.values(table).map((row) => `(?:${row.replaceAll(" … ", OPTIONS)})`);
+  return rows.map((row) => expression.replace(/\{(?:SHAPE|TOOL)\}/, () => row));
+}
+
 function tables(): [string, string][] {
   const tokens = Object.values(TABLE.tokens).map((row) => {
     const [alphabet = "", length = "", prefix = ""] = row.split(" ");
     return `(?:${prefix})(?=[${TABLE.alphabets[alphabet]}]{${length}})`;
   });
-  const tools = anyOf(TABLE.tools).replaceAll(" … ", String.raw`\s(?:[^\n|;]{0,200}?\s)??`);
-  const words = [...CLAUSE_START].join("|");
   return [
     ["TOKEN", anyOf(tokens)],
-    ["SHAPE", anyOf(TABLE.shapes)],
-    ["TOOL", tools],
-    ["FUNCTION_WORD", words],
+    ["FUNCTION_WORD", [...CLAUSE_START].join("|")],
   ];
 }
 
