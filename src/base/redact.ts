@@ -2,8 +2,8 @@
  * Removes secrets before text is logged, exported, indexed or handed on. `redact/rules.ts` is the table of rules.
  * Redacting twice changes nothing, and the time is linear in the length of the text.
  */
-import { redactColumns } from "./redact/columns.ts";
-import { REDACTED, SECRET_FIELD, applyRules } from "./redact/rules.ts";
+import { SECRET_FIELD, applyRules } from "./redact/rules.ts";
+import { REDACTED } from "./redact/strength.ts";
 
 export function redactText(text: string): string {
   if (text === "") return text;
@@ -18,11 +18,15 @@ const DROPPED = "\0";
 // oxlint-disable-next-line no-misleading-character-class, no-control-regex -- each of them is meant alone
 const INVISIBLE = /[\0\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]/g;
 
+// oxlint-disable-next-line no-control-regex -- all of ASCII but \0
+const PLAIN = /^[\x01-\x7f]*$/;
+
 /** Typographic quotes, wide blanks and full-width characters become what a keyboard types. The length stays. */
 function inPlainSigns(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text
     .replace(INVISIBLE, DROPPED)
-    .replace(/[\u00a0\u2000-\u200a\u202f\u3000]/g, " ")
+    .replace(/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g, " ")
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCodePoint((wide.codePointAt(0) ?? 0) - 0xfe_e0))
     .replace(/« | »/g, (sign) => (sign === " »" ? '" ' : ' "'))
     .replace(/[“”„«»「」『』]/g, '"')
@@ -67,7 +71,7 @@ function redactPlain(text: string): string {
   // One match can cover the label of another secret, so a changed text is searched again.
   for (let round = 0; round < 5; round++) {
     const pieces = result.includes("-----BEGIN ") ? result.split(PUBLIC_BLOCK) : [result];
-    const next = pieces.map((piece, at) => (at % 2 === 1 ? piece : redactColumns(applyRules(piece)))).join("");
+    const next = pieces.map((piece, at) => (at % 2 === 1 ? piece : applyRules(piece))).join("");
     if (next === result) break;
     result = next;
   }

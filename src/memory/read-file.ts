@@ -5,10 +5,9 @@
 import { readSync } from "node:fs";
 import { nodeCrypto } from "../base/builtin.ts";
 import { openNativeFile, openNativeFileSync } from "../claude/native/layout.ts";
-import type { ReadStep } from "./read-step.ts";
 import { type ReadFrom, readSource } from "./read-source.ts";
 import type { SourceRow } from "./source-rows.ts";
-import { type SourceFile, lengthOf } from "./sources.ts";
+import { type ReadStep, type SourceFile, lengthOf } from "./sources.ts";
 import type { WordReader } from "./text-words.ts";
 
 export interface ReadJob {

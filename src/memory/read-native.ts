@@ -15,7 +15,7 @@ import {
 } from "../claude/native/line-format.ts";
 import { parseLine } from "../transcript/codec.ts";
 import { entryPassages, instant } from "./passages.ts";
-import type { LineReader, ReadStep } from "./read-step.ts";
+import type { LineReader, ReadStep } from "./sources.ts";
 import { createToolCallReader } from "./tool-calls.ts";
 
 /** Owner of sessions whose agent is unknown. No agent has this id, so no agent sees them. */

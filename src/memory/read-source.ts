@@ -10,8 +10,7 @@ import { isFlushEntry, saidText } from "../transcript/messages.ts";
 import { idOfPlace, migrateRecord, needsMigration } from "../transcript/migrations.ts";
 import { entryPassages, instant, markdownPassages } from "./passages.ts";
 import { createNativeLineReader } from "./read-native.ts";
-import type { LineFacts, LineReader, ReadStep } from "./read-step.ts";
-import type { SourceFile } from "./sources.ts";
+import type { LineFacts, LineReader, ReadStep, SourceFile } from "./sources.ts";
 import type { WordReader } from "./text-words.ts";
 import { createToolCallReader } from "./tool-calls.ts";
 

@@ -3,7 +3,8 @@ import { parentPort } from "node:worker_threads";
 import { AHEAD, type NumberedJob, type Reading, readJob } from "./read-threads.ts";
 import { createWordReader } from "./text-words.ts";
 
-const MESSAGE_CHARACTERS = 192 * 1024;
+/** What waits for a message survives garbage collections, so messages are small. */
+const MESSAGE_CHARACTERS = 32 * 1024;
 
 const words = createWordReader();
 const groups: NumberedJob[][] = [];

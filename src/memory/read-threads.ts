@@ -51,8 +51,8 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 const GROUP_FILES = 64;
 /** A thread has this many groups, so that it never waits for the next one. */
 const GROUPS_AHEAD = 2;
-/** Texts are short-lived; a larger young generation only takes more memory. */
-const LIMITS = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 };
+/** Texts are short-lived: a larger young generation only takes more memory, a smaller one copies them too often. */
+const LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
 export interface ThreadMessage {
   readings: Reading[];
@@ -67,7 +67,9 @@ export async function* readInThreads(jobs: readonly ReadJob[]): AsyncGenerator<R
   const arrived: { message: ThreadMessage; worker: Worker }[] = [];
   let news = Promise.withResolvers<void>();
   let failure: unknown;
-  const workers = Array.from({ length: Math.min(availableParallelism(), MAX_THREADS, groups.length) }, () => {
+  // This thread writes, which takes nearly as long as reading.
+  const readers = Math.max(1, availableParallelism() - 1);
+  const workers = Array.from({ length: Math.min(readers, MAX_THREADS, groups.length) }, () => {
     const program = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(program, { execArgv: [], resourceLimits: LIMITS });
     worker.on("error", (error) => {

@@ -8,10 +8,9 @@ import { messageLine } from "../../test/support/transcripts.ts";
 import { silentLogger } from "../base/log.ts";
 import { agentLayout } from "../config/layout.ts";
 import { listSources } from "./list-sources.ts";
-import type { ReadStep } from "./read-step.ts";
 import { type Reading, readHere, readInThreads } from "./read-threads.ts";
 import { type SearchIndex, createSearchIndex } from "./search-index.ts";
-import type { SourceFile } from "./sources.ts";
+import type { ReadStep, SourceFile } from "./sources.ts";
 
 const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>

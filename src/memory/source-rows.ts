@@ -5,8 +5,7 @@
 import { basename, dirname, join } from "node:path";
 import { redactText } from "../base/redact.ts";
 import { type IndexDatabase, ABOUT_PLACE, passageId } from "./index-database.ts";
-import { type SourceFile, type SourceKind, holderOf } from "./sources.ts";
-import type { IndexedPassage, ReadStep } from "./read-step.ts";
+import { type IndexedPassage, type ReadStep, type SourceFile, type SourceKind, holderOf } from "./sources.ts";
 import type { WordReader } from "./text-words.ts";
 
 export interface SourceRow {

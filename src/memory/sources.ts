@@ -1,4 +1,7 @@
-/** The sources of the index, and the facts about a file before it is read. */
+/** The sources of the index, the facts about a file before it is read, and those of its lines, which the index stores. */
+import type { Line } from "../base/jsonl.ts";
+import type { Passage } from "./passages.ts";
+import type { TextWords } from "./text-words.ts";
 
 export const SOURCE_KINDS = ["memory", "transcript", "native"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
@@ -67,3 +70,31 @@ export function lengthOf({ size, copyOf }: SourceFile): number {
 export function holderOf({ kind, owner }: Pick<SourceFile, "kind" | "owner">): string {
   return kind === "native" ? "" : (owner ?? "");
 }
+
+export interface ReadStep {
+  /** Offset of the next line. */
+  end: number;
+  /** Number of lines since the step before. Lines without facts have no step. */
+  lines: number;
+  passages: IndexedPassage[];
+  /** The session's branch from here on. */
+  branch?: string | undefined;
+  /** A title of the session. One of the same or a higher rank replaces it. */
+  title?: { text: string; rank: number } | undefined;
+  /** Paths of files that were changed here, without secrets. */
+  edits?: string[] | undefined;
+  /** The working folder from here on. */
+  folder?: string | undefined;
+  damaged?: true | undefined;
+  skipped?: true | undefined;
+  /** Set at a native session's first prompt. `agentId`: the agent that wrote it, if known. */
+  settled?: { agentId?: string | undefined } | undefined;
+}
+
+export interface IndexedPassage extends Passage {
+  words: TextWords;
+}
+
+/** The facts of one line. Undefined: it has none. */
+export type LineFacts = Partial<Omit<ReadStep, "passages"> & { passages: Passage[] }> | undefined;
+export type LineReader = (line: Line, place: { line: number; endLine: number; offset: number }) => LineFacts;

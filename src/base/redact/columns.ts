@@ -1,13 +1,14 @@
 /** Removes secrets below a head that names them: in tables, separated values, rows inserted with SQL, and lists. */
-import { JOINED, MIXED, PASSWORD, RANDOM, SECRET, WORD, isHex, looksTyped, strengthOf } from "./strength.ts";
-import { REDACTED } from "./rules.ts";
+import { JOINED, MIXED, PASSWORD, RANDOM, REDACTED, SECRET, WORD, isHex, looksTyped, strengthOf } from "./strength.ts";
 
 const HEAD = /^[\p{L}\w .()-]{0,40}$/u;
 const PASSWORD_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${PASSWORD}s?$`, "i");
 const SECRET_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${SECRET}s?$`, "i");
 const USER_HEAD = /^(?:\w{1,20}[ _-])?(?:(?:user[ _]?)?(?:name|id)|user|login|account|e-?mail|ssid|benutzer|konto)$/i;
 const NOUN = `(?:${PASSWORD}|${SECRET})s`;
-const ANY_HEAD = new RegExp(`(?:${NOUN}?|(?:pass|pw)s?|stringdata)["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`, "i");
+/** Finds a text that can have a head. */
+export const ANY_HEAD = `(?:${NOUN}?|(?:pass|pw)s?|stringdata)["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`;
+const HAS_HEAD = new RegExp(ANY_HEAD, "i");
 const LISTED = `(?!(?:design )?tokens)(?:(?:[\\w-]{1,16}[ _-])?${NOUN}|stringData)`;
 const HEADING = new RegExp(`^[# *]{0,4}${LISTED}:?[*]{0,2}$`, "i");
 const ITEM = /^([ \t]{0,40}(?:[-*•] )?[\w. -]{1,24}:[ \t]{1,40}["']?)([^\s"']{8,})["']?$/;
@@ -21,7 +22,7 @@ const CELL = /^([\s"'`*>]*)(.*?)([\s"'`*]*)$/s;
 type RedactRow = (row: string) => string | undefined;
 
 export function redactColumns(text: string): string {
-  if (!ANY_HEAD.test(text)) return text;
+  if (!HAS_HEAD.test(text)) return text;
   let redactRow: RedactRow | undefined;
   const lines = text.split("\n").map((line) => {
     if (line.length > 1000 || (redactRow !== undefined && /^[\s|:>+-]{3,}$/.test(line))) return line;
@@ -37,7 +38,7 @@ export function redactColumns(text: string): string {
 }
 
 function readHead(line: string): RedactRow | undefined {
-  if (!ANY_HEAD.test(`${line}\n`)) return undefined;
+  if (!HAS_HEAD.test(`${line}\n`)) return undefined;
   return HEADING.test(line) ? redactItem : DIVIDERS.map((divider) => readHeads(line, divider)).find(Boolean);
 }
 

@@ -3,59 +3,85 @@ import { readFileSync } from "node:fs";
 import { dataFile } from "../package.ts";
 import { lazily } from "../text.ts";
 import * as judge from "./judge.ts";
-import { CLAUSE_START, PASSWORD, SECRET, TABLE, anyOf, oneOf } from "./strength.ts";
-
-export const REDACTED = "[redacted]";
+import { createCandidates } from "./candidates.ts";
+import { ANY_HEAD, redactColumns } from "./columns.ts";
+import { CLAUSE_START, PASSWORD, REDACTED, SECRET, TABLE, anyOf, oneOf } from "./strength.ts";
 
 /** A field that holds nothing but a secret. */
 export const SECRET_FIELD = new RegExp(`^(?:${oneOf("field")}|.*(?:${PASSWORD}|${SECRET})s?)$`, "i");
 
+type Rule = Readonly<{ expression: string; apply: (text: string) => string }>;
 /** `find` makes its expression on the first call: compiling all of them takes as long as a short command. */
-type Rule = Readonly<{ find: () => RegExp; isSecret: judge.Judge }>;
+type Place = Readonly<{ find: () => RegExp; isSecret: judge.Judge }>;
 type Span = readonly [start: number, end: number];
+type Locate = (match: RegExpExecArray, text: string, done: number) => Span | undefined;
 
 /** Sections of the file, and the flags of their expressions. */
-const FLAGS = { exact: "g", loose: "gi", codes: "gi", after: "iy", before: "i", near: "gi", last: "g" };
+const FLAGS = { exact: "g", loose: "gi", after: "iy", before: "i", near: "gi", last: "g" };
 type Section = keyof typeof FLAGS;
 const isSection = (name: string): name is Section => name in FLAGS;
 
-const JUDGES: ReadonlyMap<string, judge.Judge> = new Map(Object.entries(judge));
-const { parts, rules } = readRules(readFileSync(dataFile("secret-rules.txt"), "utf8"));
-const placesOfSecrets = [...rules.after, ...rules.before];
-const findLabel = finder("{LABEL}", "gi");
+/** In the tables, ` … ` means any options between two words. */
+const OPTIONS = String.raw`\s(?:[^\n|;]{0,200}?\s)??`;
 
-function readRules(file: string): Readonly<{ parts: Map<string, string>; rules: Record<Section, Rule[]> }> {
-  const found = { exact: [], loose: [], codes: [], after: [], before: [], near: [], last: [] } as Record<
-    Section,
-    Rule[]
-  >;
-  const named = new Map(tables());
+const JUDGES: ReadonlyMap<string, judge.Judge> = new Map(Object.entries(judge));
+const parts = new Map(tables());
+/** Rules for the places beside a label, and all rules in the order in which they are applied. */
+const places: Place[] = [];
+const rules: Rule[] = [];
+readRules(readFileSync(dataFile("secret-rules.txt"), "utf8"));
+rules.push({ expression: ANY_HEAD, apply: redactColumns });
+const findCandidates = createCandidates(ruleExpressions);
+
+function readRules(file: string): void {
   let section = "";
   for (const line of file.split("\n")) {
     const [, name = "", expression = ""] = /^ *(\w+) (.+)$/.exec(line) ?? [];
     const isSecret = JUDGES.get(name);
     if (/^\[\w+\]$/.test(line)) section = line.slice(1, -1);
-    else if (section === "") named.set(name, expression);
+    else if (section === "") parts.set(name, expression);
     else if (line.startsWith("  ") && isSection(section) && isSecret !== undefined) {
-      found[section].push({ find: finder(expression, FLAGS[section]), isSecret });
+      for (const row of rowsOf(expression)) addRule(section, row, isSecret);
     }
   }
-  return { parts: named, rules: found };
 }
 
-/** Tokens of vendors, shapes of secrets and options of tools. In the data, ` … ` means any options between two words. */
+function addRule(section: Section, expression: string, isSecret: judge.Judge): void {
+  const find = finder(expression, FLAGS[section]);
+  if (section === "after" || section === "before") {
+    if (places.length === 0) rules.push(ruleOf("{LABEL}", finder("{LABEL}", "gi"), secretAtLabel));
+    places.push({ find, isSecret });
+    return;
+  }
+  const locate: Locate = (match, text) => secretIn(text, match, match.index, isSecret);
+  const nearLabel: Locate = (match, text, done) => (HAS_LABEL.test(text) ? locate(match, text, done) : undefined);
+  rules.push(ruleOf(expression, find, section === "near" ? nearLabel : locate));
+}
+
+function ruleOf(expression: string, find: () => RegExp, locate: Locate): Rule {
+  return { expression, apply: (text) => redactMatches(text, find(), locate) };
+}
+
+export function ruleExpressions(): string[] {
+  return rules.map(({ expression }) => expand(expression));
+}
+
+/** A rule for each row of a table, because most texts can match few of them. */
+function rowsOf(expression: string): string[] {
+  const table = expression.includes("{SHAPE}") ? TABLE.shapes : expression.includes("{TOOL}") ? TABLE.tools : undefined;
+  if (table === undefined) return [expression];
+  const rows = Object.values(table).map((row) => `(?:${row.replaceAll(" … ", OPTIONS)})`);
+  return rows.map((row) => expression.replace(/\{(?:SHAPE|TOOL)\}/, () => row));
+}
+
 function tables(): [string, string][] {
   const tokens = Object.values(TABLE.tokens).map((row) => {
     const [alphabet = "", length = "", prefix = ""] = row.split(" ");
     return `(?:${prefix})(?=[${TABLE.alphabets[alphabet]}]{${length}})`;
   });
-  const tools = anyOf(TABLE.tools).replaceAll(" … ", String.raw`\s(?:[^\n|;]{0,200}?\s)??`);
-  const words = [...CLAUSE_START].join("|");
   return [
     ["TOKEN", anyOf(tokens)],
-    ["SHAPE", anyOf(TABLE.shapes)],
-    ["TOOL", tools],
-    ["FUNCTION_WORD", words],
+    ["FUNCTION_WORD", [...CLAUSE_START].join("|")],
   ];
 }
 
@@ -67,20 +93,19 @@ function expand(expression: string): string {
   return expression.replaceAll(/\{([A-Za-z]\w*)\}/g, (_, name: string) => expand(parts.get(name) ?? oneOf(name)));
 }
 
-const HAS_CODE = /\d[\d-]|[a-z0-9]{16}|(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|recover|backup/i;
 const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
 
-/** Most texts need only some of the rules. */
 export function applyRules(text: string): string {
-  const shapes = [...rules.exact, ...rules.loose, ...(HAS_CODE.test(text) ? rules.codes : [])].reduce(applyRule, text);
-  const labelled = redactMatches(shapes, findLabel(), secretAtLabel);
-  return [...(HAS_LABEL.test(labelled) ? rules.near : []), ...rules.last].reduce(applyRule, labelled);
+  let result = text;
+  let candidates = findCandidates(text);
+  for (const [index, { apply }] of rules.entries()) {
+    if (candidates?.[index] === 0) continue;
+    const next = apply(result);
+    if (next !== result) candidates = findCandidates(next);
+    result = next;
+  }
+  return result;
 }
-
-const applyRule = (text: string, { find, isSecret }: Rule): string =>
-  redactMatches(text, find(), (match) => secretIn(text, match, match.index, isSecret));
-
-type Locate = (match: RegExpExecArray, text: string, done: number) => Span | undefined;
 
 function redactMatches(text: string, find: RegExp, locate: Locate): string {
   let result = "";
@@ -103,7 +128,7 @@ function redactMatches(text: string, find: RegExp, locate: Locate): string {
 function secretAtLabel(label: RegExpExecArray, text: string, done: number): Span | undefined {
   const from = Math.max(done, label.index - 200);
   const before = text.slice(from, label.index);
-  for (const { find, isSecret } of placesOfSecrets) {
+  for (const { find, isSecret } of places) {
     const place = find();
     place.lastIndex = label.index + label[0].length;
     const match = place.exec(place.sticky ? text : before);

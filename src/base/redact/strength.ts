@@ -9,6 +9,7 @@
 import { readFileSync } from "node:fs";
 import { dataFile } from "../package.ts";
 
+export const REDACTED = "[redacted]";
 const NONE = 0;
 export const [WORD, JOINED, MIXED, RANDOM] = [1, 2, 3, 4];
 
