@@ -1,6 +1,6 @@
 /**
- * What the hand-off costs: a capture, one that only reads what is new, and the hooks that Claude Code waits for,
- * as whole processes. The conversations are made of the labelled messages, so that there is something to note in them.
+ * The cost of the hand-off: a first capture, a capture of new messages, and the hooks that Claude Code waits for, as
+ * whole processes. The conversations consist of the labelled messages, so that there is something to note in them.
  */
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -28,7 +28,7 @@ const BIN = fileURLToPath(new URL("../bin/holdfast.js", import.meta.url));
 const MESSAGES = new URL("../test/fixtures/handoff/messages.jsonl", import.meta.url);
 const WINDOW = 200;
 const CAPTURES = 60;
-/** What is measured is a gateway that runs: its code is compiled. */
+/** Rounds before the measurement, so that the code is compiled, as in a running gateway. */
 const WARM_UP = 20;
 const HOOK_ROUNDS = 20;
 const REPO_COMMITS = 20;
@@ -68,7 +68,7 @@ async function measureCaptures(agent: AgentHandle, handoff: Handoff): Promise<Re
     const second = await timed(async () => await handoff.capture(target, "messages"));
     whole.push(first);
     further.push(second);
-    // As the window after is told.
+    // The offer of the next window.
     const next = { ...entry, compactionCount: 1 };
     longest = Math.max(longest, (await handoff.offer({ sessionKey, entry: next }))?.text.length ?? 0);
     await handoff.settled();
@@ -148,7 +148,7 @@ interface HookState {
   state: string;
   sessionId: string;
   tells: boolean;
-  /** How many messages are said before, with nobody to capture them. */
+  /** Number of earlier messages that nothing has captured. */
   said?: number | undefined;
 }
 
@@ -208,7 +208,7 @@ function prepareHooks(folder: string): HookPlace {
   return { env: { ...process.env, HOLDFAST_HOME: home, CLAUDE_CONFIG_DIR: claudeHome }, home, claudeHome, cwd };
 }
 
-/** With something to check what is told against. */
+/** A repo to verify the lines against. */
 function makeRepo(path: string): void {
   const repo = createTestRepo(path);
   for (let index = 0; index < REPO_COMMITS; index++) repo.commit(`change ${index}`, `src/part-${index % 10}.ts`);

@@ -32,7 +32,7 @@ const THREADS = { "scan-thread": "claude/index/scan-thread.js", "read-thread": "
 const HOOK = "cli/commands/hook.js";
 const HOOK_CHUNKS = [
   { name: "hook-base", test: /\/dist\/base\/(?:builtin|errors|json-record|package|text|redact(?:\/\w+)?)\.js$/ },
-  { name: "hook-render", test: /\/dist\/handoff\/(?:choose-lines|memory-files|render)\.js$/ },
+  { name: "hook-render", test: /\/dist\/handoff\/(?:memory-files|render)\.js$/ },
   {
     name: "hook-behind",
     test: /\/dist\/(?:compose\/agent|handoff\/(?:digest|matter|project|unjudged|judge\/\w+|patterns\/\w+|work-facts|read\/[\w-]+)|hooks\/claude-code\/read-behind|project\/[\w-]+)\.js$/,

@@ -5,12 +5,11 @@
  */
 import { localTime } from "../base/clock.ts";
 import { redactText } from "../base/redact.ts";
-import { chooseLines } from "./choose-lines.ts";
 import { withoutRepeats } from "./items.ts";
 import { type CaptureReason, FACT_KINDS, type SessionState, type SummaryItem, type SummaryKind } from "./state.ts";
 import { printableLine, delimited, disarmStructure } from "../base/text.ts";
 
-/** What was found out about an item since, as a short clause. */
+/** Results of the verification by item, as short clauses. */
 export type Remarks = ReadonlyMap<SummaryItem, string>;
 
 export interface OfferText {
@@ -43,13 +42,67 @@ export function renderOffer(offer: OfferText): string {
   const chosen = chooseLines(lines, {
     tokens: MOST_TOKENS - countTokens(around),
     characters: MOST_CHARACTERS - around.length,
-    countTokens,
   });
   const sections = SECTIONS.flatMap(({ kinds, title }) => {
     const texts = lines.filter((line) => kinds.includes(line.item.kind) && chosen.has(line)).map(({ text }) => text);
     return texts.length === 0 ? [] : [`${title}:`, ...texts];
   });
   return delimited(MARK, [...head, ...sections, ...tail].join("\n"));
+}
+
+interface Line {
+  item: SummaryItem;
+  text: string;
+}
+
+/**
+ * Selects the lines that fit. The newest line of each kind comes before the second newest of any, so that a long list
+ * does not displace other kinds. Kinds that matter most for the next step come first.
+ */
+function chooseLines(lines: readonly Line[], room: { tokens: number; characters: number }): Set<Line> {
+  const chosen = new Set<Line>();
+  let { tokens, characters } = room;
+  for (const line of byImportance(lines)) {
+    const length = line.text.length + 1;
+    const cost = countTokens(line.text) + 1;
+    if (cost > tokens || length > characters) continue;
+    tokens -= cost;
+    characters -= length;
+    chosen.add(line);
+  }
+  return chosen;
+}
+
+const KINDS: readonly SummaryKind[] = [
+  "next-step",
+  "blocker",
+  "in-progress",
+  "decision",
+  "topic",
+  "accomplishment",
+  ...FACT_KINDS,
+];
+
+function byImportance(lines: readonly Line[]): Line[] {
+  const ranked = KINDS.flatMap((kind) =>
+    lines
+      .filter(({ item }) => item.kind === kind)
+      .toReversed()
+      .sort((a, b) => Number(a.item.timestamp < b.item.timestamp) - Number(a.item.timestamp > b.item.timestamp))
+      .map((line, rank) => ({ line, rank })),
+  );
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ line }) => line);
+}
+
+/** On the safe side: hexadecimal ids and paths take more tokens than prose, other scripts more than Latin. */
+function countTokens(text: string): number {
+  let ascii = 0;
+  let other = 0;
+  for (const character of text) {
+    if (character <= "\u007f") ascii++;
+    else other++;
+  }
+  return Math.ceil(ascii / 3.2 + other * 1.5);
 }
 
 const SECTIONS: readonly { kinds: readonly SummaryKind[]; title: string }[] = [
@@ -147,17 +200,6 @@ function oneLine(text: string, width: number): string {
 function instant(iso: string): string {
   const at = Date.parse(iso);
   return Number.isNaN(at) ? "unknown" : localTime(at).slice(0, 16);
-}
-
-/** On the safe side: hexadecimal ids and paths take more tokens than prose, other scripts more than Latin. */
-function countTokens(text: string): number {
-  let ascii = 0;
-  let other = 0;
-  for (const character of text) {
-    if (character <= "\u007f") ascii++;
-    else other++;
-  }
-  return Math.ceil(ascii / 3.2 + other * 1.5);
 }
 
 /** For people: as one would paste it into a ticket. */

@@ -7,7 +7,7 @@ import type { CarriedState, Digest, Run, SessionState, SummaryItem } from "./sta
 const MOST_FILES = 6;
 const MOST_LINES = 3;
 
-/** What they say that the lines of the sections do not: counts, names, hashes. */
+/** Counts, names and hashes, which the lines of the sections do not have. */
 export function workFacts(carried: CarriedState, digests: readonly Digest[], project: string): SummaryItem[] {
   return [
     ...todoFact(carried, project),

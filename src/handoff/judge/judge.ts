@@ -7,9 +7,9 @@ import { overlap } from "../matter.ts";
 import { excerpt } from "../patterns/content.ts";
 import { type Section, SECTIONS, WORDED } from "../patterns/note.ts";
 import { type CarriedState, SUMMARY_KINDS, type SummaryItem } from "../state.ts";
-import type { Conversation, Line, Spoken } from "./conversation.ts";
-import { hasCue } from "./cues.ts";
-import { factItems } from "./facts.ts";
+import { UNANSWERED, workFacts } from "../work-facts.ts";
+import type { Conversation, Line, Outcome, Spoken, Turn } from "./conversation.ts";
+import { hasCue, isRequest } from "./cues.ts";
 import { standingInheritance } from "./inherited.ts";
 import { LONGEST, linesInProgress } from "./open-work.ts";
 import { type JudgeWeights, shippedWeights } from "./score.ts";
@@ -36,7 +36,7 @@ export interface JudgeOptions {
 export function judge(carried: CarriedState, { project, weights = shippedWeights() }: JudgeOptions): SummaryItem[] {
   const weighed = weigh(carried, { project, weights });
   const { conversation } = weighed;
-  // All sections choose before lines are joined with what stands beside them.
+  // All sections choose before lines are joined with their neighbours.
   const sentencesOf = WORDED.map((section) => [section, choose(weighed, section)] as const);
   const chosen = new Map<Section, Line[]>(
     sentencesOf.map(([section, found]) => [section, found.map((one) => lineOf(one, section, weighed))]),
@@ -48,7 +48,9 @@ export function judge(carried: CarriedState, { project, weights = shippedWeights
   const inherited = standingInheritance(carried.inherited, conversation, own, project);
   const all = [...own, ...inherited].sort((a, b) => orderOf(a) - orderOf(b));
   // Small talk has an end as well, but it is not worth a line.
-  return all.length === 0 && !conversation.hasTools ? [] : [...all, ...factItems(carried, conversation, project)];
+  if (all.length === 0 && !conversation.hasTools) return [];
+  const digests = conversation.turns.map(({ digest }) => digest);
+  return [...all, ...requestFact(conversation), ...workFacts(carried, digests, project)];
 }
 
 function orderOf({ kind }: SummaryItem): number {
@@ -94,6 +96,7 @@ function failureReport({ sentences, conversation: { failure } }: Work): Weighed 
     )
     .reduce<Weighed | undefined>((a, b) => (a === undefined || b.sure.blocker > a.sure.blocker ? b : a), undefined);
 }
+
 function isSame(a: Spoken, b: Spoken): boolean {
   return overlap(a.matter, b.matter, 2) > SAME;
 }
@@ -103,27 +106,13 @@ function isNext(a: Spoken, b: Spoken): boolean {
   return a.turn === b.turn && Math.abs(a.said.at - b.said.at) === 1;
 }
 
-/** The sentence before belongs to the line, even if it is less sure by this much. The one after is often a joke. */
-const NEARLY: Readonly<Record<Section, number>> = {
-  "in-progress": 2,
-  blocker: 1,
-  decision: 2,
-  accomplishment: 0.5,
-  "next-step": 0.5,
-};
-
 /** With its neighbours in the message, the surer one first, where they fit into one line. */
 function lineOf({ spoken }: Weighed, section: Section, work: Work): Line {
   const { sentences, taken } = work;
   const { turn } = spoken;
   const parts = [spoken];
   const near = sentences
-    .filter(
-      (one) =>
-        isNext(one.spoken, spoken) &&
-        one.sure[section] >= (one.spoken.said.at < spoken.said.at ? -NEARLY[section] : 0) &&
-        mayJoin(one.spoken),
-    )
+    .filter((one) => isNext(one.spoken, spoken) && one.sure[section] >= 0 && mayJoin(one.spoken))
     .sort((a, b) => b.sure[section] - a.sure[section]);
   for (const one of near) {
     const length = [...parts, one.spoken].reduce((sum, { said }) => sum + said.text.length + 1, 0);
@@ -143,7 +132,7 @@ function lineOf({ spoken }: Weighed, section: Section, work: Work): Line {
   return { text: tidy(added), entryId, alsoFrom: partner.turn.digest.entryId, timestamp };
 }
 
-/** "Yes" says little by itself: quote the proposal that it accepts. */
+/** The proposal that a mere "yes" accepts. */
 function acceptedProposal({ turn, matter }: Spoken, { conversation, taken, sentences }: Work): Spoken | undefined {
   if (!turn.agrees || matter.size > 0) return undefined;
   const before = conversation.before(turn);
@@ -176,3 +165,30 @@ function commitLines({ turns }: Conversation): Line[] {
   });
   return lines.filter(({ text }, index) => !lines.slice(0, index).some((before) => before.text === text));
 }
+
+/** The last request, if no completed answer followed. */
+function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[] {
+  const last = turns.findLast(({ digest, isChat }) => digest.role === "user" && !isChat && digest.sentences > 0);
+  if (last === undefined || isRemark(last)) return [];
+  const { entryId, timestamp } = last.digest;
+  const outcome = outcomeOf(last);
+  // Words of trouble are not a fact; a failed command is.
+  if (outcome === "failed" && failure === undefined) return [];
+  const text = REQUESTS[outcome];
+  return text === undefined ? [] : [{ kind: "request", text, entryId, timestamp }];
+}
+
+/** Praise or a statement needs no answer. In other languages, statements and requests look the same. */
+function isRemark({ agrees, asks, spoken }: Turn): boolean {
+  const isRequesting = spoken.some(({ said }) => isRequest(said.text) || said.scores === undefined);
+  return !asks && !isRequesting && (agrees || spoken.every(({ said }) => (said.scores?.[TASK] ?? 0) < 0));
+}
+
+/** Of a sentence's scores: asks for a piece of work. */
+const TASK = 3;
+
+const REQUESTS: Partial<Record<Outcome, string>> = {
+  ...UNANSWERED,
+  asked: "The agent asked back and got no answer.",
+  failed: "The last answer ended with a failure.",
+};

@@ -134,26 +134,16 @@ function addWords({ turn: { place }, matter }: Spoken, { usedIn, firstUser, conv
     words.filter(isSuch).length / Math.max(1, words.length);
   const count = conversation.turns.length;
   const opening = firstUser?.place ?? -1;
-  add(
-    "wordsFromBefore",
-    share((places) => places.has(place - 1)),
-  );
-  add(
-    "wordsNew",
-    share((places) => Math.min(...places) === place),
-  );
-  add(
-    "wordsToNext",
-    share((places) => places.has(place + 1)),
-  );
-  add(
-    "wordsLater",
-    share((places) => Math.max(...places) > place),
-  );
-  add(
-    "wordsAtEnd",
-    share((places) => Math.max(...places) >= count - 3 && (places.size > 1 || place < count - 3)),
-  );
+  const isAtEnd = (places: ReadonlySet<number>): boolean =>
+    Math.max(...places) >= count - 3 && (places.size > 1 || place < count - 3);
+  const shares = {
+    wordsFromBefore: share((places) => places.has(place - 1)),
+    wordsNew: share((places) => Math.min(...places) === place),
+    wordsToNext: share((places) => places.has(place + 1)),
+    wordsLater: share((places) => Math.max(...places) > place),
+    wordsAtEnd: share(isAtEnd),
+  };
+  for (const [name, value] of Object.entries(shares)) add(name, value);
   add("wordsOfOpening", place === opening ? 0 : share((places) => places.has(opening)));
   const uses = words.map(({ size }) => size).sort((a, b) => b - a);
   const most = uses.slice(0, 3);

@@ -1,4 +1,4 @@
-/** What all sentences of a conversation are weighed against, found once: who spoke last, what is open, what was denied. */
+/** The context of all sentences of a conversation, found once: who spoke last, open work, denials. */
 import { matterOf } from "../matter.ts";
 import type { Said } from "../state.ts";
 import type { Conversation, Spoken, Turn } from "./conversation.ts";
