@@ -48,7 +48,7 @@ interface Word {
 
 interface Prepared {
   /** For each place the index of a list in `lists`: words whose rarest sequence this is. */
-  listAt: Uint32Array;
+  listAt: Uint16Array;
   lists: Word[][];
   /** Rules that need no word, and rules that need a run. */
   always: Uint8Array;
@@ -78,7 +78,7 @@ function isAt(text: string, start: number, signs: readonly number[]): boolean {
 
 function prepareRules(needed: readonly (readonly string[])[]): Prepared {
   const lists: Word[][] = [[]];
-  const listAt = new Uint32Array(PLACES);
+  const listAt = new Uint16Array(PLACES);
   for (const [rule, words] of needed.entries()) {
     for (const text of words) {
       const word = { ...wordOf(text), rule };

@@ -17,7 +17,7 @@ type Span = readonly [start: number, end: number];
 type Locate = (match: RegExpExecArray, text: string, done: number) => Span | undefined;
 
 /** Sections of the file, and the flags of their expressions. */
-const FLAGS = { exact: "g", loose: "gi", after: "iy", before: "i", near: "gi", last: "g" };
+const FLAGS = { exact: "g", loose: "gi", codes: "gi", after: "iy", before: "i", near: "gi", last: "g" };
 type Section = keyof typeof FLAGS;
 const isSection = (name: string): name is Section => name in FLAGS;
 
