@@ -5,6 +5,8 @@
 import { SECRET_FIELD, applyRules } from "./redact/rules.ts";
 import { REDACTED } from "./redact/strength.ts";
 
+export { expectManyTexts } from "./redact/rules.ts";
+
 export function redactText(text: string): string {
   if (text === "") return text;
   const redacted = redactAs(text, inPlainSigns(text));

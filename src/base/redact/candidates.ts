@@ -3,8 +3,6 @@
  * run of letters and digits, and most texts have none of them. Trying every rule on every text would take half of the
  * time of a first search index.
  */
-import { lazily } from "../text.ts";
-
 /** Common characters first: of the words that a rule needs, the rarest ones are looked for. */
 const SIGNS = " 0etaoinsrhldcumfpgwybvkxjqz.,-/_:()='\"`;<>[]{}*#$|+@&!?%\\~^";
 const OTHER = SIGNS.length;
@@ -24,19 +22,12 @@ const nextPlace = (place: number, sign: number): number => ((place << BITS) | si
 const RUN_LENGTH = 20;
 const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) => (/[\w+/-]/.test(String.fromCharCode(code)) ? 1 : 0));
 
-/** Before this many characters every rule is a candidate, because preparing takes longer. */
-const UNPREPARED = 20_000;
+/** By rule: 1 if it can match. */
+export type FindCandidates = (text: string) => Readonly<Uint8Array>;
 
-/** By rule: 1 if it can match. Undefined: all. */
-export type FindCandidates = (text: string) => Readonly<Uint8Array> | undefined;
-
-export function createCandidates(expressions: () => readonly string[]): FindCandidates {
-  const prepare = lazily(() => prepareRules(expressions().map(neededWords)));
-  let characters = 0;
-  return (text) => {
-    characters += text.length;
-    return characters < UNPREPARED ? undefined : candidatesIn(text, prepare());
-  };
+export function createCandidates(expressions: readonly string[]): FindCandidates {
+  const prepared = prepareRules(expressions.map(neededWords));
+  return (text) => candidatesIn(text, prepared);
 }
 
 interface Word {

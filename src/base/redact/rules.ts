@@ -10,9 +10,8 @@ import { CLAUSE_START, PASSWORD, REDACTED, SECRET, TABLE, anyOf, oneOf } from ".
 /** A field that holds nothing but a secret. */
 export const SECRET_FIELD = new RegExp(`^(?:${oneOf("field")}|.*(?:${PASSWORD}|${SECRET})s?)$`, "i");
 
-type Rule = Readonly<{ expression: string; apply: (text: string) => string }>;
-/** `find` makes its expression on the first call: compiling all of them takes as long as a short command. */
-type Place = Readonly<{ find: () => RegExp; isSecret: judge.Judge }>;
+type Rule = Readonly<{ section: Section; expression: string; isSecret: judge.Judge }>;
+type Step = Readonly<{ expression: string; apply: (text: string) => string }>;
 type Span = readonly [start: number, end: number];
 type Locate = (match: RegExpExecArray, text: string, done: number) => Span | undefined;
 
@@ -21,19 +20,57 @@ const FLAGS = { exact: "g", loose: "gi", codes: "gi", after: "iy", before: "i", 
 type Section = keyof typeof FLAGS;
 const isSection = (name: string): name is Section => name in FLAGS;
 
+/** Sections that only some texts need. */
+const NEEDED: Partial<Record<Section, RegExp>> = {
+  codes: /\d[\d-]|[a-z0-9]{16}|(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|recover|backup/i,
+  near: new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i"),
+};
+
 /** In the tables, ` … ` means any options between two words. */
 const OPTIONS = String.raw`\s(?:[^\n|;]{0,200}?\s)??`;
 
 const JUDGES: ReadonlyMap<string, judge.Judge> = new Map(Object.entries(judge));
 const parts = new Map(tables());
-/** Rules for the places beside a label, and all rules in the order in which they are applied. */
-const places: Place[] = [];
-const rules: Rule[] = [];
-readRules(readFileSync(dataFile("secret-rules.txt"), "utf8"));
-rules.push({ expression: ANY_HEAD, apply: redactColumns });
-const findCandidates = createCandidates(ruleExpressions);
+const rules = readRules(readFileSync(dataFile("secret-rules.txt"), "utf8"));
+const places = rules
+  .filter(({ section }) => section === "after" || section === "before")
+  .map(({ section, expression, isSecret }) => ({ find: finder(expression, FLAGS[section]), isSecret }));
+const steps = stepsOf((expression) => [expression]);
+/** With a step for each row of a table, because most texts can match few of them. */
+const stepsForMany = lazily(() => {
+  const many = stepsOf(rowsOf);
+  return { steps: many, findCandidates: createCandidates(many.map(({ expression }) => expand(expression))) };
+});
+let expectsMany = false;
 
-function readRules(file: string): void {
+/** Prepares for megabytes of text: they take a fifth of the time, and preparing takes a moment and some memory. */
+export function expectManyTexts(): void {
+  expectsMany = true;
+}
+
+export function applyRules(text: string): string {
+  return expectsMany ? applyCandidates(text) : steps.reduce((result, { apply }) => apply(result), text);
+}
+
+function applyCandidates(text: string): string {
+  const { steps: many, findCandidates } = stepsForMany();
+  let result = text;
+  let candidates = findCandidates(text);
+  for (const [index, { apply }] of many.entries()) {
+    if (candidates[index] === 0) continue;
+    const next = apply(result);
+    if (next !== result) candidates = findCandidates(next);
+    result = next;
+  }
+  return result;
+}
+
+export function ruleExpressions(): string[] {
+  return stepsForMany().steps.map(({ expression }) => expand(expression));
+}
+
+function readRules(file: string): Rule[] {
+  const found: Rule[] = [];
   let section = "";
   for (const line of file.split("\n")) {
     const [, name = "", expression = ""] = /^ *(\w+) (.+)$/.exec(line) ?? [];
@@ -41,37 +78,49 @@ function readRules(file: string): void {
     if (/^\[\w+\]$/.test(line)) section = line.slice(1, -1);
     else if (section === "") parts.set(name, expression);
     else if (line.startsWith("  ") && isSection(section) && isSecret !== undefined) {
-      for (const row of rowsOf(expression)) addRule(section, row, isSecret);
+      found.push({ section, expression, isSecret });
     }
   }
+  return found;
 }
 
-function addRule(section: Section, expression: string, isSecret: judge.Judge): void {
+/** All rules in the order in which they are applied. */
+function stepsOf(rows: (expression: string) => string[]): Step[] {
+  const of = (wanted: Section): Step[] =>
+    rules
+      .filter(({ section }) => section === wanted)
+      .flatMap(({ expression, isSecret }) =>
+        rows(expression).map((row) =>
+          stepOf(wanted, row, (match, text) => secretIn(text, match, match.index, isSecret)),
+        ),
+      );
+  return [
+    ...of("exact"),
+    ...of("loose"),
+    ...of("codes"),
+    stepOf("loose", "{LABEL}", secretAtLabel),
+    ...of("near"),
+    ...of("last"),
+    { expression: ANY_HEAD, apply: redactColumns },
+  ];
+}
+
+/** Makes its expression when it is needed: compiling all of them takes as long as a short command. */
+function stepOf(section: Section, expression: string, locate: Locate): Step {
   const find = finder(expression, FLAGS[section]);
-  if (section === "after" || section === "before") {
-    if (places.length === 0) rules.push(ruleOf("{LABEL}", finder("{LABEL}", "gi"), secretAtLabel));
-    places.push({ find, isSecret });
-    return;
-  }
-  const locate: Locate = (match, text) => secretIn(text, match, match.index, isSecret);
-  const nearLabel: Locate = (match, text, done) => (HAS_LABEL.test(text) ? locate(match, text, done) : undefined);
-  rules.push(ruleOf(expression, find, section === "near" ? nearLabel : locate));
+  const apply = (text: string): string =>
+    NEEDED[section]?.test(text) === false ? text : redactMatches(text, find(), locate);
+  return { expression, apply };
 }
 
-function ruleOf(expression: string, find: () => RegExp, locate: Locate): Rule {
-  return { expression, apply: (text) => redactMatches(text, find(), locate) };
-}
-
-export function ruleExpressions(): string[] {
-  return rules.map(({ expression }) => expand(expression));
-}
-
-/** A rule for each row of a table, because most texts can match few of them. */
 function rowsOf(expression: string): string[] {
   const table = expression.includes("{SHAPE}") ? TABLE.shapes : expression.includes("{TOOL}") ? TABLE.tools : undefined;
   if (table === undefined) return [expression];
-  const rows = Object.values(table).map((row) => `(?:${row.replaceAll(" … ", OPTIONS)})`);
-  return rows.map((row) => expression.replace(/\{(?:SHAPE|TOOL)\}/, () => row));
+  return Object.values(table).map((row) => expression.replace(/\{(?:SHAPE|TOOL)\}/, () => `(?:${withOptions(row)})`));
+}
+
+function withOptions(row: string): string {
+  return row.replaceAll(" … ", OPTIONS);
 }
 
 function tables(): [string, string][] {
@@ -81,6 +130,8 @@ function tables(): [string, string][] {
   });
   return [
     ["TOKEN", anyOf(tokens)],
+    ["SHAPE", anyOf(TABLE.shapes)],
+    ["TOOL", withOptions(anyOf(TABLE.tools))],
     ["FUNCTION_WORD", [...CLAUSE_START].join("|")],
   ];
 }
@@ -91,20 +142,6 @@ function finder(expression: string, flags: string): () => RegExp {
 
 function expand(expression: string): string {
   return expression.replaceAll(/\{([A-Za-z]\w*)\}/g, (_, name: string) => expand(parts.get(name) ?? oneOf(name)));
-}
-
-const HAS_LABEL = new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i");
-
-export function applyRules(text: string): string {
-  let result = text;
-  let candidates = findCandidates(text);
-  for (const [index, { apply }] of rules.entries()) {
-    if (candidates?.[index] === 0) continue;
-    const next = apply(result);
-    if (next !== result) candidates = findCandidates(next);
-    result = next;
-  }
-  return result;
 }
 
 function redactMatches(text: string, find: RegExp, locate: Locate): string {
