@@ -40,12 +40,11 @@ export function detectPatterns(said: PatternMessage | string, options: DetectOpt
 export function scoreMessage({ role, text }: Pick<PatternMessage, "role" | "text">): ScoredSentence[] {
   const sentences = readSentences(redactText(text));
   const places = placesOf(sentences, role);
-  const { words } = shippedWeights();
   return sentences.map((sentence, index) => {
     const place = places[index];
     if (place === undefined || sentence.isForeign || sentence.isAgreement)
       return { sentence, features: [], scores: [], words: [] };
-    const features = featuresOf(sentence, place, (word) => words.has(word));
+    const features = featuresOf(sentence, place);
     const all = scoresOf(features);
     return { sentence, features, scores: all.slice(0, TYPES), words: all.slice(TYPES) };
   });
@@ -88,38 +87,42 @@ function surest(notes: readonly PatternNote[], most: number): PatternNote[] {
   return notes.filter((note) => kept.has(note));
 }
 
+/** One row for each feature: a number for each type of note, then one for each section. */
 interface Weights {
-  /** By feature: a number for each type of note, then one for each section. */
-  rows: ReadonlyMap<string, Float64Array>;
-  /** Of the features. */
-  words: ReadonlySet<string>;
+  rows: ReadonlyMap<string, number>;
+  numbers: Float64Array;
 }
 
 const TYPES = PATTERN_TYPES.length;
 const COLUMNS = TYPES + WORDED.length;
-const NO_ROW = new Float64Array(COLUMNS);
 let weights: Weights | undefined;
 
-function shippedWeights(): Weights {
-  return (weights ??= readWeights());
+function scoresOf(features: readonly string[]): number[] {
+  const { rows, numbers } = (weights ??= readWeights());
+  const scores = new Float64Array(COLUMNS);
+  const addRow = (feature: string): void => {
+    const row = rows.get(feature);
+    if (row === undefined) return;
+    const from = row * COLUMNS;
+    for (let column = 0; column < COLUMNS; column += 1) {
+      scores[column] = (scores[column] ?? 0) + (numbers[from + column] ?? 0);
+    }
+  };
+  addRow("bias");
+  features.forEach(addRow);
+  return Array.from(scores);
 }
 
-function scoresOf(features: readonly string[]): number[] {
-  const { rows } = shippedWeights();
-  const scores = Array.from(rows.get("bias") ?? NO_ROW);
-  for (const feature of features) {
-    const row = rows.get(feature);
-    if (row === undefined) continue;
-    for (let column = 0; column < COLUMNS; column += 1) scores[column] = (scores[column] ?? 0) + (row[column] ?? 0);
-  }
-  return scores;
+function weightOf(feature: string, column: number): number {
+  const row = weights?.rows.get(feature);
+  return row === undefined ? 0 : (weights?.numbers[row * COLUMNS + column] ?? 0);
 }
 
 const MAX_REASONS = 8;
 
 function reasonsFor(features: readonly string[], column: number): string[] {
   return features
-    .map((feature) => ({ feature, weight: shippedWeights().rows.get(feature)?.[column] ?? 0 }))
+    .map((feature) => ({ feature, weight: weightOf(feature, column) }))
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_REASONS)
@@ -128,14 +131,14 @@ function reasonsFor(features: readonly string[], column: number): string[] {
 
 function readWeights(): Weights {
   const lines = readFileSync(dataFile("pattern-weights.tsv"), "utf8").trimEnd().split("\n");
-  const rows = new Map<string, Float64Array>();
-  const words = new Set<string>();
-  for (const line of lines) {
-    const [feature = "", ...cells] = line.split("\t");
-    const row = new Float64Array(COLUMNS);
-    for (const [column, cell] of cells.entries()) row[column] = Number(cell);
-    rows.set(feature, row);
-    for (const word of feature.split(/[ |]/)) words.add(word);
+  const numbers = new Float64Array(lines.length * COLUMNS);
+  const rows = new Map<string, number>();
+  for (const [row, line] of lines.entries()) {
+    const cells = line.split("\t");
+    rows.set(cells[0] ?? "", row);
+    for (let column = 0; column < COLUMNS; column += 1) {
+      numbers[row * COLUMNS + column] = Number(cells[column + 1] ?? 0);
+    }
   }
-  return { rows, words };
+  return { rows, numbers };
 }

@@ -28,30 +28,27 @@ export function placesOf(sentences: readonly Sentence[], role: Place["role"]): P
 const MAX_WORDS = 80;
 const TOKEN = /[a-z_][a-z_0-9'-]*|\d[\w.%:]*|[,!?:;()+]|\.(?=.)/g;
 
-/** `isKnown`: leaves out features of other words, which no weight is for. Default: all words. */
-export function featuresOf(sentence: Sentence, place: Place, isKnown: IsKnown = () => true): string[] {
+export function featuresOf(sentence: Sentence, place: Place): string[] {
   const words = (sentence.plain.match(TOKEN) ?? []).slice(0, MAX_WORDS);
   const classes = words.map(classOf);
   const found = new Set<string>();
-  addWords(words, classes, isKnown, found);
+  addWords(words, classes, found);
   addShape(classes, found);
   addStances(classes, sentence.isQuestion, found);
   addPlace(sentence, place, found);
   return [...found];
 }
 
-type IsKnown = (word: string) => boolean;
-
-function addWords(words: readonly string[], classes: readonly string[], isKnown: IsKnown, found: Set<string>): void {
+function addWords(words: readonly string[], classes: readonly string[], found: Set<string>): void {
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
     // The value of a number does not help with other messages.
-    if (classes[at] === "#" || !isKnown(word)) continue;
+    if (classes[at] === "#") continue;
     found.add(word);
     found.add(`${classes[at - 1] ?? "^"}|${word}`);
     found.add(`${word}|${classes[at + 1] ?? "$"}`);
     const next = words[at + 1];
-    if (next !== undefined && classes[at + 1] !== "#" && isKnown(next)) found.add(`${word} ${next}`);
+    if (next !== undefined && classes[at + 1] !== "#") found.add(`${word} ${next}`);
   }
 }
 
