@@ -67,9 +67,7 @@ export async function* readInThreads(jobs: readonly ReadJob[]): AsyncGenerator<R
   const arrived: { message: ThreadMessage; worker: Worker }[] = [];
   let news = Promise.withResolvers<void>();
   let failure: unknown;
-  // This thread writes, which takes nearly as long as reading.
-  const readers = Math.max(1, availableParallelism() - 1);
-  const workers = Array.from({ length: Math.min(readers, MAX_THREADS, groups.length) }, () => {
+  const workers = Array.from({ length: Math.min(availableParallelism(), MAX_THREADS, groups.length) }, () => {
     const program = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(program, { execArgv: [], resourceLimits: LIMITS });
     worker.on("error", (error) => {
