@@ -28,7 +28,7 @@ export interface Leases {
   readonly defaultTtlMs: number;
   /**
    * A lease that could not be renewed counts as lost so long before its end: its holder may have lost the store while
-   * others have not. Undefined: a holder without the store needs no care, because nobody else has it either.
+   * others have not. Undefined: the store is on this machine, so no other process has it then.
    */
   readonly marginMs?: number | undefined;
   /**
