@@ -89,7 +89,31 @@ describe.each(STORE_KINDS)("transcripts on %s", (kind) => {
     expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
   });
 
-  it("reads every line only with deep, and lists bad lines", async () => {
+  it("ignores a transcript whose creation was interrupted", async () => {
+    await using home = await soundHome(kind);
+    const names = ["11111111-1111-4111-8111-111111111111.jsonl", "22222222-2222-4222-8222-222222222222.jsonl"];
+    const [empty, torn] = names.map((name) => join(home.layout.sessionsFolder, name));
+    await writeFile(empty ?? "", "", { mode: 0o600 });
+    await writeFile(torn ?? "", '{"type":"sess', { mode: 0o600 });
+    const { ok, findings } = await home.doctor();
+    expect([ok, findings.filter(({ check }) => check === "transcripts")]).toEqual([true, []]);
+  });
+
+  it("reports lines that are gone from the middle, in the archive too, until a person has acknowledged it", async () => {
+    await using home = await soundHome(kind);
+    await home.use(async (agent) => void (await archiveSession(agent, KEY)));
+    const path = join(home.layout.archiveFolder, `${home.sessionIds[0]}.jsonl`);
+    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+    await writeFile(path, `${lines.with(-2, "\0".repeat(lines.at(-2)?.length ?? 0)).join("\n")}\n`);
+    const [lost, line] = (await home.doctor()).findings.filter(({ check }) => check === "transcripts");
+    expect(lost).toMatchObject({ severity: "error", path, key: KEY });
+    expect(line).toMatchObject({ severity: "info", message: expect.stringContaining("NUL bytes") });
+    expect(await home.doctor({ acknowledge: "all" })).toMatchObject({ ok: true });
+    expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
+    expect(await readFile(path, "utf8")).toContain("Part of this conversation was lost");
+  });
+
+  it("lists bad lines", async () => {
     await using home = await soundHome(kind);
     const path = join(home.layout.sessionsFolder, `${home.sessionIds[0]}.jsonl`);
     const whole = (await readFile(path, "utf8")).trimEnd().split("\n");
@@ -104,10 +128,10 @@ describe.each(STORE_KINDS)("transcripts on %s", (kind) => {
       { ...messageLine("00000006", null, "unlinked"), parentId: undefined },
     ]);
     await chmod(path, 0o600);
-    expect(await home.doctor()).toMatchObject({ ok: true });
-    const { ok, findings } = await home.doctor({ deep: true });
+    const { ok, findings } = await home.doctor();
     expect(ok).toBe(false);
     expect(findings.map(({ message }) => message)).toEqual([
+      expect.stringContaining("some of its lines cannot be read"),
       expect.stringMatching(/^Line 5: invalid JSON/),
       expect.stringMatching(/^Line 6: entry 00000001 has the id of an earlier/),
       expect.stringMatching(/^Line 7: parent 00000009 of entry 00000003 is missing/),

@@ -1,6 +1,6 @@
 /**
- * Checks of the transcripts. It reads both ends of each file, which takes the same time for any size; `deep` reads
- * every line. A transcript that is being written is skipped.
+ * Checks of the transcripts. It reads every line of a file of ordinary size, and both ends of a large one; `deep` reads
+ * every line of all. A transcript that is being written is skipped.
  */
 import type { Dirent } from "node:fs";
 import { rename } from "node:fs/promises";
@@ -23,6 +23,7 @@ import { allWindows, windowFile, listFiles, listFolder } from "./session-files.t
 
 export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: boolean }): AsyncGenerator<Diagnosis> {
   const known = await knownTranscripts(agent);
+  const byPath = new Map(known.map((transcript) => [transcript.path, transcript]));
   const keys = new Map(known.map(({ path, key }) => [path, key]));
   const lost = await findLost(known);
   for (const { transcript, reason } of lost) {
@@ -37,7 +38,14 @@ export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: bo
     const key = keys.get(path);
     const isNews = damage !== undefined && !reported.has(path) && !(await isBeingWritten(agent, key));
     if (isNews) yield damaged(agent, path, key, damage);
-    if (deep) yield* badLines(path, key);
+  }
+  const sound = looked.flatMap(({ path, damage }) => (damage === undefined || damage.fix !== undefined ? [path] : []));
+  const archived = known.flatMap(({ folder, path }) => (folder === "archive" ? [path] : []));
+  for (const path of new Set([...sound, ...archived])) {
+    if (reported.has(path)) continue;
+    const size = await fileSize(path);
+    const isRead = size !== undefined && (deep || size <= ORDINARY_BYTES);
+    if (isRead) yield* badLines(agent, path, byPath.get(path));
   }
   const { folders } = transcripts;
   if (folders === undefined) return;
@@ -117,8 +125,10 @@ async function lookAtEnds(path: string): Promise<{ path: string; damage: Damage 
 }
 
 function damageOf({ header, entries, tornBytes, problemCount }: TranscriptTail): Damage | undefined {
-  const isGarbage = header === undefined && entries.length === 0 && problemCount > 0;
-  if (isGarbage) return { message: "Has no readable line. Restore it from a backup, or move it away" };
+  const hasNothing = header === undefined && entries.length === 0;
+  // Opening it was interrupted. `findLost` reports a file that had content.
+  if (hasNothing && problemCount === 0) return undefined;
+  if (hasNothing) return { message: "Has no readable line. Restore it from a backup, or move it away" };
   if (header !== undefined && header.version > TRANSCRIPT_VERSION) {
     return { message: `Has format version ${header.version}, newer than ${TRANSCRIPT_VERSION}. Update Holdfast` };
   }
@@ -148,14 +158,23 @@ async function repairByOpening({ store }: AgentHandle, name: string, options: Op
   await (await store.transcripts.open(name, options)).close();
 }
 
+/** Larger files are read whole only with `deep`. */
+const ORDINARY_BYTES = 4 * 1024 * 1024;
+
 /** Bad lines that are listed per file; the rest are counted. */
 const MAX_LISTED = 20;
 
-async function* badLines(path: string, key: string | undefined): AsyncGenerator<Diagnosis> {
+async function* badLines(
+  agent: AgentHandle,
+  path: string,
+  known: KnownTranscript | undefined,
+): AsyncGenerator<Diagnosis> {
   const reading = readTranscript(path);
   for await (const _item of reading);
   const { problems, problemCount } = reading.report;
-  const about = { severity: "warning" as const, path, key };
+  const gap = known !== undefined && problems.some((problem) => problem.gap === true);
+  if (gap) yield lostContent(agent, known, "some of its lines cannot be read");
+  const about = { severity: gap ? ("info" as const) : ("warning" as const), path, key: known?.key };
   for (const { line, reason } of problems.slice(0, MAX_LISTED)) {
     yield { ...about, message: `Line ${line}: ${reason}. The line is kept as it is` };
   }
@@ -220,7 +239,7 @@ async function rebuild(agent: AgentHandle, transcript: KnownTranscript): Promise
   const repair = async (held?: HeldLease): Promise<void> => {
     const kind = (await findDamage(path, expected))?.kind;
     if (kind === "missing" || kind === "not-a-file") await createMissingTranscript(agent, transcript, expected);
-    else await repairByOpening(agent, name, { folder, expected, held });
+    else await repairByOpening(agent, name, { folder, expected, held, isRead: true });
   };
   await (isArchived ? repair() : withSessionLease(agent, key, {}, repair));
 }

@@ -78,7 +78,12 @@ export function expectedTranscript(entry: SessionEntry): ExpectedTranscript {
   return { written, end };
 }
 
-/** The same for any window. `entry` is the session's entry, if it exists. */
+/** Fields of the entry that record the end of a transcript. Set them after every write, so that a later cut is noticed. */
+export function recordedEnd(sessionId: string, end: TranscriptEnd | undefined): Partial<SessionEntry> {
+  return end === undefined ? {} : { transcriptEnd: { sessionId, ...end } };
+}
+
+/** `expectedTranscript` for any window. `entry` is the session's entry, if it exists. */
 export function expectedOfWindow(window: Window, entry: SessionEntry | undefined): ExpectedTranscript {
   const isCurrent = entry?.sessionId === window.sessionId;
   const end = endOf((isCurrent ? entry : window.state)?.transcriptEnd, window.sessionId);

@@ -5,8 +5,8 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import { findDamage } from "../transcript/damage.ts";
 import { readTail } from "../transcript/reader.ts";
 import type { OnProblem } from "../transcript/scan.ts";
-import { type AgentHandle, expectedTranscript, transcriptName, transcriptPath } from "./agent-handle.ts";
-import { incrementCompactionCount, persistSessionUsageUpdate } from "./entry-updates.ts";
+import { type AgentHandle, expectedTranscript, recordedEnd, transcriptName, transcriptPath } from "./agent-handle.ts";
+import { incrementCompactionCount } from "./entry-updates.ts";
 import { type HeldLease, withSessionLease } from "./lease.ts";
 import { sessionNotFound, ensureTranscript } from "./window.ts";
 import { createDeliveryMirrorMessage, deliveredText } from "../transcript/messages.ts";
@@ -69,12 +69,10 @@ async function rememberEnd(
   const last = (await readTail(log.path, 1)).entries.at(-1);
   if (last === undefined) return;
   const { sessionId } = entry;
-  const transcriptEnd = { sessionId, id: last.entry.id, bytes: last.end };
-  await agent.store.update(
-    key,
-    (current) => (current?.sessionId === sessionId ? { ...current, transcriptEnd } : undefined),
-    { lease: held.lease },
-  );
+  const end = recordedEnd(sessionId, { id: last.entry.id, bytes: last.end });
+  await agent.store.update(key, (current) => (current?.sessionId === sessionId ? { ...current, ...end } : undefined), {
+    lease: held.lease,
+  });
 }
 
 export type MirrorResult = { ok: true; sessionFile: string } | { ok: false; reason: string };
@@ -104,7 +102,9 @@ export async function appendAssistantMessageToSessionTranscript(params: {
     const message = createDeliveryMirrorMessage(text, agent.clock.now());
     await log.append([{ type: "message", turnId: params.turnId, message }]);
     await log.sync();
-    await persistSessionUsageUpdate({ agent, sessionKey, answeredAt: agent.clock.now(), lease: held.lease });
+    const now = agent.clock.now();
+    const change = { lastInteractionAt: now, updatedAt: now, ...recordedEnd(entry.sessionId, log.end) };
+    await agent.store.update(sessionKey, (current) => current && { ...current, ...change }, { lease: held.lease });
     return { ok: true, sessionFile: path };
   };
   return params.held === undefined ? await withSessionLease(agent, sessionKey, {}, append) : await append(params.held);

@@ -16,7 +16,7 @@ import { type ExpectedTranscript, damageNotice } from "../transcript/damage.ts";
 import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "../transcript/entries.ts";
 import { transcriptFileName } from "../transcript/paths.ts";
 import { readTranscript } from "../transcript/reader.ts";
-import { type AgentHandle, expectedTranscript, transcriptName, transcriptPath } from "./agent-handle.ts";
+import { type AgentHandle, expectedTranscript, recordedEnd, transcriptName, transcriptPath } from "./agent-handle.ts";
 import { entryForNewWindow } from "./entry.ts";
 import type { ResetWord } from "./reset-trigger.ts";
 import type { Lease } from "../store/queues.ts";
@@ -54,7 +54,7 @@ export async function openWindow(agent: AgentHandle, params: OpenWindowParams): 
         unmoved = current?.sessionId === previous?.sessionId;
         if (!unmoved) return undefined;
         const entry = entryForNewWindow(current, { sessionId, sessionFile: path, now: agent.clock.now() });
-        return complete(end === undefined ? entry : { ...entry, transcriptEnd: { sessionId, ...end } });
+        return complete({ ...entry, ...recordedEnd(sessionId, end) });
       },
       { windowReason: reason, lease: params.lease },
     );

@@ -79,7 +79,7 @@ async function* readItems(path: string, report: ReadReport, options: ReadOptions
   }
 }
 
-type Note = (reason: string, rest?: Pick<TranscriptProblem, "harmless">) => void;
+type Note = (reason: string, rest?: Pick<TranscriptProblem, "harmless" | "gap">) => void;
 
 const HARMLESS = { harmless: true } as const;
 
@@ -115,7 +115,7 @@ function createTreeCheck(): (scanned: ScannedLine, note: Note) => boolean {
     if (earlier !== undefined) note(`entry ${id} has the id of an earlier, different entry`);
     if (parentId === id) note(`entry ${id} is its own parent`);
     else if (parentId !== null && !seen.has(compactId(parentId))) {
-      note(`parent ${parentId} of entry ${id} is missing, or comes later and closes a cycle`);
+      note(`parent ${parentId} of entry ${id} is missing, or comes later and closes a cycle`, { gap: true });
     }
     seen.set(compactId(id), checksum);
     return true;

@@ -231,6 +231,8 @@ export interface TranscriptProblem {
   file?: string | undefined;
   /** True if nothing is missing because of it. */
   harmless?: true | undefined;
+  /** True if the entry's parent is missing: the conversation is cut off here. */
+  gap?: true | undefined;
 }
 
 /** True if messages may be missing. */

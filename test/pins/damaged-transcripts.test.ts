@@ -31,8 +31,8 @@ describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
     expect(shown.stdout).not.toContain("no messages yet");
     // The command in the hint reports the damage, wherever it is in the file.
     expect(shown.stderr).toContain("Run `holdfast doctor --deep` for details");
-    const deep = await run("doctor", "--deep");
-    expect([deep.code, deep.stdout]).toEqual([5, expect.stringContaining(path)]);
+    const found = await run("doctor");
+    expect([found.code, found.stdout]).toEqual([5, expect.stringContaining(path)]);
     const isListedAsDamaged = (await run("sessions")).stdout.includes("(damaged; see `holdfast doctor`)");
     expect(isListedAsDamaged).toBe(kept === 0);
     const exported = await run("sessions", "export", "main", "--json");
@@ -57,6 +57,18 @@ describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
     expect((await run("doctor", "--acknowledge", aside)).code).toBe(0);
     expect((await run("doctor", "--json")).json()).toMatchObject({ ok: true, findings: [] });
   });
+});
+
+it("is reported for an earlier window that lost its last lines", async () => {
+  await using home = await homeOfMain([...CONVERSATION, "/new next"]);
+  const run = async (...args: string[]): Promise<CliResult> => await runCliShared(args, { home: home.path });
+  const { windows } = (await run("sessions", "show", "main", "--json")).json() as { windows: { sessionId: string }[] };
+  const id = windows[0]?.sessionId ?? "";
+  const path = join(home.path, "agents/main/sessions", `${id}.jsonl`);
+  // The memory flush wrote them, after the last turn.
+  await changeLines(path, (lines) => lines.slice(0, -1));
+  for (const args of [["history", id], ["sessions", "export", id], ["doctor"]])
+    expect((await run(...args)).code).toBe(5);
 });
 
 it("is reported by restore when it was damaged in the archive", async () => {

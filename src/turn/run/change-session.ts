@@ -7,7 +7,7 @@
  *   which project. Only the holder of the session writes there.
  */
 import { projectMark } from "../../handoff/project.ts";
-import type { AgentHandle } from "../../session/agent-handle.ts";
+import { type AgentHandle, recordedEnd } from "../../session/agent-handle.ts";
 import { type HeldLease, withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
@@ -18,7 +18,7 @@ import { type DraftRequest, replyTarget } from "../reply/draft-replies.ts";
 import { type ReplyPayload, payloadMedia } from "../reply/payloads.ts";
 import { flushMemory } from "./flush-memory.ts";
 import { createHookMessages } from "./hooks-and-handoff.ts";
-import { openTurnLog } from "./turn-record.ts";
+import { openTurnLog, updateOwnEntry } from "./turn-record.ts";
 import { appendAssistantMessageToSessionTranscript } from "../../session/transcript-changes.ts";
 import type { OutboxDraft } from "../../store/queues.ts";
 
@@ -131,4 +131,7 @@ export async function markProjectChange(
   await ensureTranscript(agent, sessionKey, entry);
   await using log = await openTurnLog(parts, held, entry);
   await log.append([projectMark({ before, project, folder: next.projectFolder ?? agent.workspace })]);
+  await log.sync();
+  const { sessionId } = entry;
+  await updateOwnEntry({ agent, held, sessionKey, sessionId }, () => recordedEnd(sessionId, log.end));
 }

@@ -24,6 +24,7 @@ import {
   openTurnLog,
   updateOwnEntry,
 } from "./turn-record.ts";
+import { recordedEnd } from "../../session/agent-handle.ts";
 import {
   CHARACTERS_PER_TOKEN,
   estimateTokens,
@@ -101,7 +102,10 @@ export async function compactWindow(request: WindowCompaction): Promise<CompactO
     faultPoint("turn.shortening");
     await appendCompaction(log, { summary, firstKeptEntryId: cut.firstKeptEntryId, tokensBefore });
     await log.sync();
-    const updated = await updateOwnEntry(window, () => ({ totalTokens: tokensAfter }));
+    const updated = await updateOwnEntry(window, () => ({
+      totalTokens: tokensAfter,
+      ...recordedEnd(entry.sessionId, log.end),
+    }));
     return { compacted: true, tokensBefore, tokensAfter, entry: updated };
   } finally {
     watch.compaction("end");

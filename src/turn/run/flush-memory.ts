@@ -7,8 +7,9 @@ import { memoryFile } from "../../engine/workspace/workspace-description.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { fileExists } from "../../base/files.ts";
-import { transcriptPath } from "../../session/agent-handle.ts";
+import { recordedEnd, transcriptPath } from "../../session/agent-handle.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
+import type { TranscriptEnd } from "../../transcript/damage.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
 import type { TurnRequest } from "../pipeline.ts";
 import { type ReplyPayload, buildReplyPayloads } from "../reply/payloads.ts";
@@ -51,7 +52,7 @@ export async function flushMemory(request: FlushRequest): Promise<ReplyPayload[]
   const window = { agent, held, sessionKey, sessionId: entry.sessionId };
   const known = before?.trace?.flush.messages ?? [];
   const saved = isAnswered({ messages: known, notices: [], sent: [] })
-    ? { payloads: flushWords(known), compactions: 0 }
+    ? { payloads: flushWords(known), compactions: 0, end: request.log?.end }
     : await tryToSave(request, watch);
   if (saved === undefined) return [];
   if (saved === "failed") {
@@ -60,8 +61,9 @@ export async function flushMemory(request: FlushRequest): Promise<ReplyPayload[]
     return [];
   }
   faultPoint("turn.flushed");
-  const { payloads, compactions } = saved;
+  const { payloads, compactions, end } = saved;
   await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
+    ...recordedEnd(entry.sessionId, end),
     memoryFlushAt: agent.clock.now(),
     memoryFlushCompactionCount: compactionCount + compactions,
     ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
@@ -72,6 +74,8 @@ export async function flushMemory(request: FlushRequest): Promise<ReplyPayload[]
 interface Saved {
   payloads: ReplyPayload[];
   compactions: number;
+  /** The end of the transcript. Undefined: unknown. */
+  end: TranscriptEnd | undefined;
 }
 
 /** Undefined when it was aborted, or when there is nothing to save. */
@@ -127,7 +131,7 @@ async function save(request: FlushRequest, log: TranscriptLog, watch: TurnWatch)
   await log.sync();
   if (ending.kind === "aborted") return undefined;
   const notices = record.words.notices.map((text) => ({ text }));
-  return { payloads: [...notices, ...flushWords(record.words.messages)], compactions };
+  return { payloads: [...notices, ...flushWords(record.words.messages)], compactions, end: log.end };
 }
 
 /** Only the last message is for the person, unless it is silent. */

@@ -13,6 +13,7 @@ import type { StreamedAnswer } from "../reply/chat-blocks.ts";
 import { type ReplyPayload, type ReplyResult, buildReplyPayloads } from "../reply/payloads.ts";
 import type { Turn } from "./begin-turn.ts";
 import { type EngineMessage, type TurnWords, changeOwnEntry } from "./turn-record.ts";
+import { recordedEnd } from "../../session/agent-handle.ts";
 import { normalizeChatType } from "../../keys/message-context.ts";
 import { tokenFields } from "../../session/entry-updates.ts";
 import type { Mutate, SessionEntry } from "../../store/session-entry.ts";
@@ -103,7 +104,7 @@ function entryChange({ parts, isHeartbeat, session, workspace }: Turn, ending: T
     ...(estimate === undefined ? {} : { totalTokens: estimate }),
     ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
     ...(isHeartbeat === true ? {} : { lastInteractionAt: agent.clock.now() }),
-    ...(end === undefined ? {} : { transcriptEnd: { sessionId, ...end } }),
+    ...recordedEnd(sessionId, end),
     abortedLastRun: ending.aborted,
   }));
 }
