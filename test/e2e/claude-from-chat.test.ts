@@ -80,9 +80,11 @@ it("runs a task, asks, commits, reports, and takes a reply as a follow-up", asyn
 it("a denied or unanswered question is refused, and a stranger cannot answer it", async () => {
   await using chat = await createTaskChat({ claudeCode: { questionMinutes: 0.02 } });
   const { api, claude, home } = chat;
-  api.script(toolUse("Bash", { command: "touch one" }), text("I could not create it."));
+  // The person sees all of what they would allow.
+  const command = `touch one ${"a".repeat(300)} && touch two`;
+  api.script(toolUse("Bash", { command }), text("I could not create it."));
   home.telegram.say("/cc run in repo: Create a file");
-  const question = await home.hears(ADA.id, /asks to use Bash: touch one/);
+  const question = await home.hears(ADA.id, /asks to use Bash: touch one a+ && touch two$/);
   await home.hears(ADA.id, "I could not create it.");
   expect(home.texts(ADA.id).join("\n")).toContain("Not allowed: Bash");
   await edited(home, /Not answered, so not allowed\.$/);

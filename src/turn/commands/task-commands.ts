@@ -98,7 +98,8 @@ async function showTasks(desk: TaskDesk, request: CommandRequest): Promise<strin
 
 function describeState({ state, line }: Task, now: number): string {
   if (state.question !== undefined) {
-    return `asks to use ${state.question.tool} (${state.question.detail}); /cc allow ${state.question.code}`;
+    const { tool, detail, code } = state.question;
+    return `asks to use ${tool} (${shown(detail, 120)}); /cc allow ${code}`;
   }
   if (state.state !== "ended") return line ?? `${state.state} for ${durationText(now - (state.startedAt ?? now))}`;
   const cost = costText(state.costUsd ?? 0);
