@@ -15,6 +15,8 @@ import type { HoldfastConfig } from "../config/config.ts";
 import { type Environment, cacheFolder, searchIndexFile } from "../config/layout.ts";
 import type { Engine, OpenEngine } from "../engine/engine.ts";
 import type { ToolTable } from "../engine/tools/agent-tool.ts";
+import { isGroupMessage } from "../keys/group.ts";
+import type { MessageContext } from "../keys/message-context.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -190,15 +192,23 @@ function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
       if ((verdict === undefined && replied === undefined) || said.startsWith("/") || !(await hasAny()))
         return undefined;
       const tasks = await desk.get();
-      const task = replied === undefined ? undefined : await tasks.findByMessage(sessionKey, replied);
+      const task = replied === undefined ? undefined : await findReplied(tasks, sessionKey, ctx, replied);
       const asked = task?.state.question?.code;
-      const [code, another] = asked === undefined ? await tasks.openQuestions(sessionKey) : [asked];
+      // Without a reply to the question, a word is an answer only where it cannot be meant for somebody else.
+      const isMeant = replied === undefined && !isGroupMessage(ctx);
+      const [code, another] = asked !== undefined ? [asked] : isMeant ? await tasks.openQuestions(sessionKey) : [];
       // With several questions, the command answers that it needs a code.
       if (verdict !== undefined && code !== undefined)
         return another === undefined ? `/cc ${verdict} ${code}` : `/cc ${verdict}`;
       return task === undefined ? undefined : `/cc send #${task.id} ${said}`;
     },
   };
+}
+
+async function findReplied(tasks: TaskDesk, sessionKey: string, ctx: MessageContext, replied: string) {
+  const { replyTarget } = await import("../turn/reply/draft-replies.ts");
+  const chat = replyTarget(ctx, undefined);
+  return chat && (await tasks.findByMessage(sessionKey, replied, chat));
 }
 
 /** For tools. A model may ask again for a task that it has started, when its turn is repeated after a crash. */

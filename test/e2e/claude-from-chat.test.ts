@@ -153,7 +153,12 @@ it("a stranger in a group cannot answer, also by tapping the button", async () =
   home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "", BOB);
   await home.hears(GROUP.id, "You may not use /cc here.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
-  home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "");
+  // Said to the others, or as a reply to another message, a number answers nothing.
+  home.telegram.say("1", { chat: GROUP });
+  home.telegram.say("1", { chat: GROUP, reply_to_message: { message_id: 999_999 } as never });
+  home.telegram.say("/cc status", { chat: GROUP });
+  await home.hears(GROUP.id, /Create a file: asks to use Bash/);
+  home.telegram.say("1", { chat: GROUP, reply_to_message: { message_id: sentId(question) } as never });
   await home.hears(GROUP.id, "Allowed once.");
   await home.hears(GROUP.id, "Done.");
   expect(existsSync(join(claude.repo, "one"))).toBe(true);
