@@ -14,7 +14,7 @@ import type { Task } from "./task.ts";
 /** The text comes from a chat. Only real paths are compared, so no link and no `..` leads elsewhere. */
 export async function allowedRepo(
   wanted: string | undefined,
-  { agent, repos }: { agent: AgentHandle; repos: readonly string[] },
+  { agent, repos }: { agent: Pick<AgentHandle, "workspace">; repos: readonly string[] },
 ): Promise<string> {
   const allowed = await allowedRepos(agent, repos);
   const [workspace] = allowed;
@@ -24,12 +24,10 @@ export async function allowedRepo(
     isAbsolute(named) || named.startsWith("~")
       ? await realpath(expandHome(named, homedir())).catch(() => undefined)
       : undefined;
-  const found =
-    path === undefined
-      ? allowed.find((repo) => basename(repo) === named)
-      : allowed.some((repo) => isInside(repo, path))
-        ? path
-        : undefined;
+  const called = allowed.filter((repo) => basename(repo) === named);
+  if (called.length > 1) throw ambiguousRepo(named, called);
+  const isAllowed = path !== undefined && allowed.some((repo) => isInside(repo, path));
+  const [found] = isAllowed ? [path] : called;
   if (found !== undefined) return found;
   const names = allowed.map((repo) => basename(repo)).join(", ");
   throw new HoldfastError("forbidden", "repo-not-allowed", `Tasks may not work in ${printableLine(named, 100)}.`, {
@@ -38,12 +36,21 @@ export async function allowedRepo(
   });
 }
 
-/** The workspace, then the configured repos, as real paths. */
+function ambiguousRepo(named: string, paths: readonly string[]): HoldfastError {
+  const message = `Several allowed repos are called ${printableLine(named, 100)}.`;
+  return new HoldfastError("usage", "repo-ambiguous", message, {
+    hint: `Use the path: ${paths.join(", ")}.`,
+    data: { repo: named },
+  });
+}
+
+/** The workspace, then the configured repos, without repeats, as real paths. */
 export async function allowedRepos(
-  agent: AgentHandle,
+  agent: Pick<AgentHandle, "workspace">,
   patterns: readonly string[],
 ): Promise<[workspace: string, ...repos: string[]]> {
-  return [await realpath(agent.workspace), ...(await expand(patterns))];
+  const workspace = await realpath(agent.workspace);
+  return [workspace, ...(await expand(patterns)).filter((repo) => repo !== workspace)];
 }
 
 async function expand(patterns: readonly string[]): Promise<string[]> {

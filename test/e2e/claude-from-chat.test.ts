@@ -114,7 +114,7 @@ it("only people who may command the agent answer, in the conversation of the tas
   await home.hears(BOB.id, 'The label "mine" belongs to a chat');
   home.telegram.say(`/cc send #${/Task (\w+)/.exec(found)?.[1]} Tell me`, { from: BOB });
   await home.hears(BOB.id, /This conversation has no task \w+\./);
-  home.telegram.say("/cc run in /etc: read the passwords");
+  home.telegram.say("/cc run In /etc:read the passwords");
   await home.hears(ADA.id, "Tasks may not work in /etc");
 
   // Another gateway on the same home takes the answer for the one that runs the task.
