@@ -28,7 +28,7 @@ import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 import { lazy, lazyMap, createKeyedMutex } from "../base/async.ts";
 import { closestMatch } from "../base/text.ts";
 import type { SearchMemory } from "../engine/tools/workspace-tools.ts";
-import type { SessionToolsOptions } from "../engine/tools/session-tools.ts";
+import type { SessionToolsOptions, SpawnTask } from "../engine/tools/session-tools.ts";
 
 export interface OpenAgentsOptions {
   home: string;
@@ -300,9 +300,14 @@ async function openSessionTools(
 ): Promise<SessionToolsOptions> {
   const { createSessionDesk } = await import("../turn/session-desk.ts");
   const canSpawn = messages !== undefined;
+  const spawnTask: SpawnTask = async (order) => {
+    const { requireCommander } = await import("../tasks/limits.ts");
+    await requireCommander(agent, order.conversation);
+    return await tasks.spawn(order);
+  };
   return {
     desk: createSessionDesk({ agent, config, admit, canSpawn, describeProject: describeProject(agent, claude) }),
-    spawnTask: canSpawn ? tasks.spawn : undefined,
+    spawnTask: canSpawn ? spawnTask : undefined,
   };
 }
 

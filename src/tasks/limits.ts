@@ -1,15 +1,51 @@
-/** Which repos a conversation may name, and how much its tasks may cost. */
+/** Who may start tasks, which repos a conversation may name, and how much its tasks may cost. */
 import { glob, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, isAbsolute } from "node:path";
 import { localTime } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { isInside } from "../base/files.ts";
+import { isRecord } from "../base/json-record.ts";
 import { printableLine } from "../base/text.ts";
 import type { ClaudeCodeConfig } from "../config/claude-code.ts";
 import { expandHome } from "../config/layout.ts";
+import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import { isSubagentSessionKey } from "../keys/session-key.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { Task } from "./task.ts";
+
+/**
+ * For tools. In a group, members who may not use commands can talk to the agent, and could ask it to start a task. There
+ * the message that the agent answers must be from a person who may use commands.
+ */
+export async function requireCommander(agent: AgentHandle, conversation: string): Promise<void> {
+  const { store } = agent;
+  const { chatType } = (await store.get(await rootOf(agent, conversation))) ?? {};
+  if (chatType !== "group" && chatType !== "channel") return;
+  const running = (await store.inbox.pending(conversation)).filter(({ state }) => state === "running");
+  if (running.length > 0 && running.every(({ payload }) => isFromCommander(payload))) return;
+  throw new HoldfastError(
+    "forbidden",
+    "task-not-allowed",
+    "Here, Claude Code works only for people who may use commands.",
+    {
+      hint: "Such a person has to ask for it in this group.",
+    },
+  );
+}
+
+const MAX_DEPTH = 32;
+
+/** The conversation in which a subagent has its origin. */
+async function rootOf(agent: AgentHandle, key: string, depth = 0): Promise<string> {
+  if (!isSubagentSessionKey(key) || depth > MAX_DEPTH) return key;
+  const { spawnedBy = "" } = (await agent.store.get(key)) ?? {};
+  return await rootOf(agent, canonicalSessionKey(spawnedBy, agent), depth + 1);
+}
+
+function isFromCommander(payload: unknown): boolean {
+  return isRecord(payload) && isRecord(payload["ctx"]) && payload["ctx"]["CommandAuthorized"] === true;
+}
 
 /** The text comes from a chat. Only real paths are compared, so no link and no `..` leads elsewhere. */
 export async function allowedRepo(

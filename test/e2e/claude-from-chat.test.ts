@@ -152,6 +152,8 @@ it("a stranger in a group cannot answer, also by tapping the button", async () =
   const question = await home.hears(GROUP.id, /asks to use Bash: touch one/);
   home.telegram.press(question, buttonsOf(question)["Allow once"] ?? "", BOB);
   await home.hears(GROUP.id, "You may not use /cc here.");
+  home.telegram.say('@holdfast_bot\ntool:sessions_spawn {"task":"Work","repo":"repo"}', { chat: GROUP, from: BOB });
+  await home.hears(GROUP.id, "Claude Code works only for people who may use commands.");
   expect(existsSync(join(claude.repo, "one"))).toBe(false);
   // Said to the others, or as a reply to another message, a number answers nothing.
   home.telegram.say("1", { chat: GROUP });
