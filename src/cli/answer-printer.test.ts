@@ -41,6 +41,14 @@ describe("an answer on a terminal", () => {
     expect(talk).toContain("_files failed");
   });
 
+  it("shows the tools of a verbose session, also without a terminal", () => {
+    for (const interactive of [true, false]) {
+      talk = "";
+      createAnswerPrinter(interactive, undefined).onEvent({ ...tool("start"), line: "→ list_files ." } as RpcEvent);
+      expect(talk).toContain("→ list_files .");
+    }
+  });
+
   it("is printed again if the final text differs", () => {
     const printer = createAnswerPrinter(true, undefined);
     printer.onEvent(text("[[reply_to:7]] hi \u0007"));

@@ -27,7 +27,10 @@ export function createAnswerPrinter(interactive: boolean, sessionId: string | un
   return {
     onEvent: (event: RpcEvent): void => {
       if (event.type === "turn.notice") talk(event.text);
-      if (!interactive) return;
+      if (!interactive) {
+        if (event.type === "turn.tool" && event.line !== undefined) talk(event.line);
+        return;
+      }
       if (event.type === "turn.text") {
         const text = shown === "" ? event.text.trimStart() : event.text;
         process.stdout.write(printable(text));
@@ -63,7 +66,7 @@ export function createAnswerPrinter(interactive: boolean, sessionId: string | un
 
 function toolLine(event: Extract<RpcEvent, { type: "turn.tool" }>): string | undefined {
   const name = printableLine(event.name, 60);
-  if (event.phase === "start") return style("dim", `· ${name}`);
+  if (event.phase === "start") return style("dim", event.line ?? `· ${name}`);
   return event.isError === true ? style("dim", `· ${name} failed`) : undefined;
 }
 

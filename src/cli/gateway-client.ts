@@ -20,7 +20,7 @@ import {
   findGatewayAccess,
 } from "../gateway/gateway-files.ts";
 import { type RpcCaller, createHttpCaller } from "../rpc/client.ts";
-import type { ResultOf } from "../rpc/contract.ts";
+import type { ParamsOf, ResultOf } from "../rpc/contract.ts";
 import type { RpcEvent } from "../rpc/protocol.ts";
 import type { Flags } from "./command.ts";
 import { appendToLog, rotateLog } from "./commands/gateway-log.ts";
@@ -149,9 +149,11 @@ async function couldNotStart(logFile: string, why: string): Promise<HoldfastErro
   });
 }
 
+type EventChoice = ParamsOf<"events.subscribe">;
+
 export interface LiveCaller extends RpcCaller {
-  /** Reports every event of the session once it resolves. One session at a time. */
-  watch(sessionKey: string, listener: (event: RpcEvent) => void): Promise<void>;
+  /** Reports the events that `events.subscribe` would send with these parameters. One listener at a time. */
+  watch(choice: EventChoice, listener: (event: RpcEvent) => void): Promise<void>;
   /** Rejects when the gateway is gone; never resolves. */
   readonly lost: Promise<never>;
   close(): Promise<void>;
@@ -171,10 +173,10 @@ async function connect(setup: Setup): Promise<LiveCaller> {
   let unsubscribe: (() => void) | undefined;
   return {
     call: async (method, params, options) => await client.call(method, params, options),
-    watch: async (sessionKey, listener) => {
+    watch: async (choice, listener) => {
       unsubscribe?.();
       unsubscribe = client.onEvent(listener);
-      await client.call("events.subscribe", { sessionKeys: [sessionKey] });
+      await client.call("events.subscribe", choice);
     },
     lost,
     close: async () => {
@@ -212,10 +214,12 @@ export async function openLocalCaller({ home, config }: Setup): Promise<LiveCall
       (await dispatcher.call(method, params, { permission: "admin", signal: leaving.signal })) as ResultOf<
         typeof method
       >,
-    watch: async (sessionKey, listener) => {
+    watch: async ({ sessionKeys, events }, listener) => {
       unsubscribe?.();
       unsubscribe = turns.pipeline.events.subscribe((event) => {
-        if ("sessionKey" in event && event.sessionKey === sessionKey) listener(event);
+        const isOfSession =
+          sessionKeys === undefined || ("sessionKey" in event && sessionKeys.includes(event.sessionKey));
+        if (isOfSession && events?.includes(event.type) !== false) listener(event);
       });
       await Promise.resolve();
     },

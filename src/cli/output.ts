@@ -100,8 +100,8 @@ export function style(format: Style, text: string): string {
 const PATIENCE_MS = 1000;
 
 /** `using line = waitingLine("…")`: shows a line on stderr after a second, until the work is done. */
-export function waitingLine(text: string): Disposable {
-  if (!process.stderr.isTTY) return { [Symbol.dispose]: () => undefined };
+export function waitingLine(text: string): WaitingLine {
+  if (!process.stderr.isTTY) return { talk, [Symbol.dispose]: () => undefined };
   const startedAt = performance.now();
   let isShown = false;
   const timer = setInterval(() => {
@@ -109,12 +109,25 @@ export function waitingLine(text: string): Disposable {
     process.stderr.write(`\r\u001b[K${text}, ${Math.round((performance.now() - startedAt) / 1000)} s`);
   }, PATIENCE_MS);
   timer.unref();
+  const clear = (): void => {
+    if (isShown) process.stderr.write("\r\u001b[K");
+    isShown = false;
+  };
   return {
+    talk: (message) => {
+      clear();
+      talk(message);
+    },
     [Symbol.dispose]: () => {
       clearInterval(timer);
-      if (isShown) process.stderr.write("\r\u001b[K");
+      clear();
     },
   };
+}
+
+interface WaitingLine extends Disposable {
+  /** Prints a message above the line. */
+  talk: typeof talk;
 }
 
 /** A title alone is a left-aligned column of fixed width. */

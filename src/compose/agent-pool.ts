@@ -15,6 +15,8 @@ import type { HoldfastConfig } from "../config/config.ts";
 import { type Environment, cacheFolder, searchIndexFile } from "../config/layout.ts";
 import type { Engine, OpenEngine } from "../engine/engine.ts";
 import type { ToolTable } from "../engine/tools/agent-tool.ts";
+import { isGroupMessage } from "../keys/group.ts";
+import type { MessageContext } from "../keys/message-context.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -26,7 +28,7 @@ import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
 import { lazy, lazyMap, createKeyedMutex } from "../base/async.ts";
 import { closestMatch } from "../base/text.ts";
 import type { SearchMemory } from "../engine/tools/workspace-tools.ts";
-import type { SessionToolsOptions } from "../engine/tools/session-tools.ts";
+import type { SessionToolsOptions, SpawnTask } from "../engine/tools/session-tools.ts";
 
 export interface OpenAgentsOptions {
   home: string;
@@ -190,15 +192,23 @@ function createTasks(agent: AgentHandle, context: PoolContext): AgentTasks {
       if ((verdict === undefined && replied === undefined) || said.startsWith("/") || !(await hasAny()))
         return undefined;
       const tasks = await desk.get();
-      const task = replied === undefined ? undefined : await tasks.findByMessage(sessionKey, replied);
+      const task = replied === undefined ? undefined : await findReplied(tasks, sessionKey, ctx, replied);
       const asked = task?.state.question?.code;
-      const [code, another] = asked === undefined ? await tasks.openQuestions(sessionKey) : [asked];
+      // Without a reply to the question, a word is an answer only where it cannot be meant for somebody else.
+      const isMeant = replied === undefined && !isGroupMessage(ctx);
+      const [code, another] = asked !== undefined ? [asked] : isMeant ? await tasks.openQuestions(sessionKey) : [];
       // With several questions, the command answers that it needs a code.
       if (verdict !== undefined && code !== undefined)
         return another === undefined ? `/cc ${verdict} ${code}` : `/cc ${verdict}`;
       return task === undefined ? undefined : `/cc send #${task.id} ${said}`;
     },
   };
+}
+
+async function findReplied(tasks: TaskDesk, sessionKey: string, ctx: MessageContext, replied: string) {
+  const { replyTarget } = await import("../turn/reply/draft-replies.ts");
+  const chat = replyTarget(ctx, undefined);
+  return chat && (await tasks.findByMessage(sessionKey, replied, chat));
 }
 
 /** For tools. A model may ask again for a task that it has started, when its turn is repeated after a crash. */
@@ -290,9 +300,14 @@ async function openSessionTools(
 ): Promise<SessionToolsOptions> {
   const { createSessionDesk } = await import("../turn/session-desk.ts");
   const canSpawn = messages !== undefined;
+  const spawnTask: SpawnTask = async (order) => {
+    const { requireCommander } = await import("../tasks/limits.ts");
+    await requireCommander(agent, order.conversation);
+    return await tasks.spawn(order);
+  };
   return {
     desk: createSessionDesk({ agent, config, admit, canSpawn, describeProject: describeProject(agent, claude) }),
-    spawnTask: canSpawn ? tasks.spawn : undefined,
+    spawnTask: canSpawn ? spawnTask : undefined,
   };
 }
 

@@ -18,6 +18,8 @@ export interface MessageContext {
   ReplyToId?: string | undefined;
   ReplyToBody?: string | undefined;
   ReplyToSender?: string | undefined;
+  /** The agent wrote the message that is replied to. */
+  ReplyToIsOwn?: boolean | undefined;
   /** Attached files. The three lists are parallel. */
   MediaPaths?: string[] | undefined;
   MediaUrls?: string[] | undefined;

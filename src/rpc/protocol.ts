@@ -82,7 +82,8 @@ const EVENT_SUMMARIES: Record<RpcEventName, string> = {
   "message.dropped": "Messages were dropped from a full queue; the sender is notified.",
   "turn.started": "A turn begins; `attempt` counts restarts after a crash.",
   "turn.text": "The next part of the answer.",
-  "turn.tool": "A tool was called (`phase` `start`) or has answered (`end`).",
+  "turn.tool":
+    "A tool was called (`phase` `start`) or has answered (`end`). `line` shows it if the session is verbose.",
   "turn.notice": "A notice for the person, besides the answer.",
   "turn.compaction": "The context is being shortened.",
   "turn.ended": "A turn has ended: `outcome`, the whole `text`, `usage`, `error`.",

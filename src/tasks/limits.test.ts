@@ -1,5 +1,7 @@
+import { mkdir, symlink } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { budgetNotices, isBudgetUsedUp, remainingBudget, requireBudget, withCost } from "./limits.ts";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { allowedRepo, budgetNotices, isBudgetUsedUp, remainingBudget, requireBudget, withCost } from "./limits.ts";
 import type { Task } from "./task.ts";
 
 const NOW = Date.parse("2026-11-18T12:00:00");
@@ -50,4 +52,31 @@ it("limits a task to what the others leave, and ends it when a budget is used up
   expect(() => requireBudget(BUDGETS, withCost(all, "mine", 3), NOW)).toThrow(
     "The budget for today is used up: $3.50 of $2.",
   );
+});
+
+it("finds an allowed repo by name or path, and nothing by links, dots and patterns", async () => {
+  await using folder = await temporaryFolder();
+  const at = (path: string): string => folder.join(path);
+  for (const path of ["home/workspace", "work/shop/sub", "work/api", "other/api", "secret"])
+    await mkdir(at(path), { recursive: true });
+  await symlink(at("secret"), at("work/shop/link"));
+  const agent = { workspace: at("home/workspace") };
+  const find = async (wanted?: string) => await allowedRepo(wanted, { agent, repos: [at("work/*"), at("other/api")] });
+  expect(await find()).toBe(agent.workspace);
+  expect(await find("shop")).toBe(at("work/shop"));
+  expect(await find(at("work/shop/sub/.."))).toBe(at("work/shop"));
+  await expect(find("api")).rejects.toMatchObject({ code: "repo-ambiguous" });
+  expect(await find(at("other/api"))).toBe(at("other/api"));
+  const outside = [
+    "..",
+    "*",
+    "~",
+    "/",
+    "shop/..",
+    "link",
+    at("work/shop/link"),
+    at("work/shop/../../secret"),
+    at("work"),
+  ];
+  for (const wanted of outside) await expect(find(wanted)).rejects.toMatchObject({ code: "repo-not-allowed" });
 });

@@ -1,20 +1,56 @@
-/** Which repos a conversation may name, and how much its tasks may cost. */
+/** Who may start tasks, which repos a conversation may name, and how much its tasks may cost. */
 import { glob, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, isAbsolute } from "node:path";
 import { localTime } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { isInside } from "../base/files.ts";
+import { isRecord } from "../base/json-record.ts";
 import { printableLine } from "../base/text.ts";
 import type { ClaudeCodeConfig } from "../config/claude-code.ts";
 import { expandHome } from "../config/layout.ts";
+import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import { isSubagentSessionKey } from "../keys/session-key.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { Task } from "./task.ts";
+
+/**
+ * For tools. In a group, members who may not use commands can talk to the agent, and could ask it to start a task. There
+ * the message that the agent answers must be from a person who may use commands.
+ */
+export async function requireCommander(agent: AgentHandle, conversation: string): Promise<void> {
+  const { store } = agent;
+  const { chatType } = (await store.get(await rootOf(agent, conversation))) ?? {};
+  if (chatType !== "group" && chatType !== "channel") return;
+  const running = (await store.inbox.pending(conversation)).filter(({ state }) => state === "running");
+  if (running.length > 0 && running.every(({ payload }) => isFromCommander(payload))) return;
+  throw new HoldfastError(
+    "forbidden",
+    "task-not-allowed",
+    "Here, Claude Code works only for people who may use commands.",
+    {
+      hint: "Such a person has to ask for it in this group.",
+    },
+  );
+}
+
+const MAX_DEPTH = 32;
+
+/** The conversation in which a subagent has its origin. */
+async function rootOf(agent: AgentHandle, key: string, depth = 0): Promise<string> {
+  if (!isSubagentSessionKey(key) || depth > MAX_DEPTH) return key;
+  const { spawnedBy = "" } = (await agent.store.get(key)) ?? {};
+  return await rootOf(agent, canonicalSessionKey(spawnedBy, agent), depth + 1);
+}
+
+function isFromCommander(payload: unknown): boolean {
+  return isRecord(payload) && isRecord(payload["ctx"]) && payload["ctx"]["CommandAuthorized"] === true;
+}
 
 /** The text comes from a chat. Only real paths are compared, so no link and no `..` leads elsewhere. */
 export async function allowedRepo(
   wanted: string | undefined,
-  { agent, repos }: { agent: AgentHandle; repos: readonly string[] },
+  { agent, repos }: { agent: Pick<AgentHandle, "workspace">; repos: readonly string[] },
 ): Promise<string> {
   const allowed = await allowedRepos(agent, repos);
   const [workspace] = allowed;
@@ -24,12 +60,10 @@ export async function allowedRepo(
     isAbsolute(named) || named.startsWith("~")
       ? await realpath(expandHome(named, homedir())).catch(() => undefined)
       : undefined;
-  const found =
-    path === undefined
-      ? allowed.find((repo) => basename(repo) === named)
-      : allowed.some((repo) => isInside(repo, path))
-        ? path
-        : undefined;
+  const called = allowed.filter((repo) => basename(repo) === named);
+  if (called.length > 1) throw ambiguousRepo(named, called);
+  const isAllowed = path !== undefined && allowed.some((repo) => isInside(repo, path));
+  const [found] = isAllowed ? [path] : called;
   if (found !== undefined) return found;
   const names = allowed.map((repo) => basename(repo)).join(", ");
   throw new HoldfastError("forbidden", "repo-not-allowed", `Tasks may not work in ${printableLine(named, 100)}.`, {
@@ -38,12 +72,21 @@ export async function allowedRepo(
   });
 }
 
-/** The workspace, then the configured repos, as real paths. */
+function ambiguousRepo(named: string, paths: readonly string[]): HoldfastError {
+  const message = `Several allowed repos are called ${printableLine(named, 100)}.`;
+  return new HoldfastError("usage", "repo-ambiguous", message, {
+    hint: `Use the path: ${paths.join(", ")}.`,
+    data: { repo: named },
+  });
+}
+
+/** The workspace, then the configured repos, without repeats, as real paths. */
 export async function allowedRepos(
-  agent: AgentHandle,
+  agent: Pick<AgentHandle, "workspace">,
   patterns: readonly string[],
 ): Promise<[workspace: string, ...repos: string[]]> {
-  return [await realpath(agent.workspace), ...(await expand(patterns))];
+  const workspace = await realpath(agent.workspace);
+  return [workspace, ...(await expand(patterns)).filter((repo) => repo !== workspace)];
 }
 
 async function expand(patterns: readonly string[]): Promise<string[]> {

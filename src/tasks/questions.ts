@@ -5,9 +5,10 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { PermissionAnswer, PermissionQuestion } from "../claude/protocol/messages.ts";
-import { toolDetail } from "../claude/runner/run-events.ts";
+import { askedDetail } from "../claude/runner/run-events.ts";
 import { printableLine } from "../base/text.ts";
 import { processState } from "../base/processes.ts";
+import { redactText } from "../base/redact.ts";
 import type { Store } from "../store/store.ts";
 import { type Task, type Verdict, taskIdOf } from "./task.ts";
 import type { TaskEntries } from "./task-entries.ts";
@@ -99,8 +100,8 @@ export function createQuestions({ clock, messenger, entries, store, timeoutMinut
       const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
       const mine = { code, task, settle };
       open.set(code, mine);
-      const { tool, input } = question;
-      const shown = { code, tool: printableLine(tool, 60), detail: toolDetail(input), askedAt: clock.now() };
+      const tool = printableLine(question.tool, 60);
+      const shown = { code, tool, detail: redactText(askedDetail(question)), askedAt: clock.now() };
       await change(task.key, (state) => ({ ...state, question: shown }));
       try {
         using _elsewhere = lookElsewhere(mine);

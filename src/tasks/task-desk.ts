@@ -111,11 +111,11 @@ export function createTaskDesk(options: TaskDeskOptions): TaskDesk {
   return {
     start,
     list,
-    findByMessage: async (conversation, messageId) => {
+    findByMessage: async (conversation, messageId, chat) => {
       for (let waited = 0; ; waited += SENDING_POLL_MS) {
         let isSending = false;
         for (const task of await list(conversation)) {
-          const isFound = await messenger.isMessageOf(task, messageId);
+          const isFound = await messenger.isMessageOf(task, messageId, chat);
           if (isFound === true) return task;
           isSending ||= isFound === "soon";
         }

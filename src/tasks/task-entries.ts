@@ -13,9 +13,14 @@ const LISTED = 500;
 export function createTaskEntries(agent: AgentHandle, onChange: (conversation: string) => void) {
   const { store } = agent;
 
-  const openFirst = async (key: string, text: string, complete: (entry: SessionEntry) => SessionEntry) => {
+  const openFirst = async (
+    key: string,
+    { text, origin }: TaskRequest,
+    complete: (entry: SessionEntry) => SessionEntry,
+  ) => {
     const message = { role: "user" as const, content: text, timestamp: agent.clock.now() };
-    const entries = [{ type: "message" as const, message }];
+    // The turn that asked: clients that show its message do not show it twice.
+    const entries = [{ type: "message" as const, message, turnId: origin }];
     await openWindow(agent, { key, previous: undefined, reason: "initial", entries, complete });
   };
 
@@ -31,17 +36,17 @@ export function createTaskEntries(agent: AgentHandle, onChange: (conversation: s
 
   /** Stores the task, or finds it if the request is repeated. */
   const open = async (request: TaskRequest, state: TaskState): Promise<Task> => {
-    const { conversation, target, text } = request;
+    const { conversation, target } = request;
     const key = taskKey(agent.agentId, idOfRequest(request));
     if ((await store.get(key)) === undefined) {
       const { chatType, ...deliveryContext } = target ?? {};
       const route = { chatType, deliveryContext };
       // A conversation may begin with a command. Its messages need a transcript too.
       if ((await store.get(conversation)) === undefined) {
-        await openFirst(conversation, text, (entry) => ({ ...entry, ...route }));
+        await openFirst(conversation, request, (entry) => ({ ...entry, ...route }));
       }
-      const own = { spawnedBy: conversation, displayName: taskTitle(text), task: state };
-      await openFirst(key, text, (entry) => ({ ...entry, ...route, ...own }));
+      const own = { spawnedBy: conversation, displayName: taskTitle(request.text), task: state };
+      await openFirst(key, request, (entry) => ({ ...entry, ...route, ...own }));
     }
     const task = await get(key);
     if (task === undefined) throw new Error(`The task ${key} was not stored`);

@@ -3,7 +3,7 @@ import { printable, printableLine } from "../base/text.ts";
 import { redactText } from "../base/redact.ts";
 import type { MessageButton } from "../channels/channel.ts";
 import type { PermissionQuestion } from "../claude/protocol/messages.ts";
-import { toolDetail } from "../claude/runner/run-events.ts";
+import { askedDetail } from "../claude/runner/run-events.ts";
 import type { ClaudeCodeResult, ProgressSummary, RunnerEvent } from "../claude/runner/runner-contract.ts";
 import type { Task } from "./task.ts";
 
@@ -64,12 +64,15 @@ export function costText(usd: number): string | undefined {
   return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }
 
-export function questionText({ id }: Task, { tool, input, description = "" }: PermissionQuestion): string {
-  const detail = toolDetail(input);
+export function questionText({ id }: Task, question: PermissionQuestion): string {
+  const { tool, description = "" } = question;
+  const detail = askedDetail(question);
   // Claude Code repeats a command that has no description.
   const beginning = printableLine(description).replace(/(?:…|\.\.\.)$/, "");
   const why =
-    beginning !== "" && !detail.startsWith(beginning) ? `\n${printableLine(redactText(description), 200)}` : "";
+    beginning !== "" && !printableLine(detail).startsWith(beginning)
+      ? `\n${printableLine(redactText(description), 200)}`
+      : "";
   return `Task ${id} asks to use ${printableLine(tool, 60)}: ${redactText(detail)}${why}`;
 }
 

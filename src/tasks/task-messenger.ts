@@ -134,20 +134,25 @@ export function createTaskMessenger(options: MessengerOptions) {
       }
     },
 
-    /** Whether a message of this task has this id on its platform. `soon`: one is being sent, so its id is not known. */
-    async isMessageOf({ state: { messages = [], untold } }: Task, messageId: string): Promise<boolean | "soon"> {
+    /** Whether a message of this task has this id in this chat. `soon`: one is being sent, so its id is not known. */
+    async isMessageOf({ state: { messages = [], untold } }: Task, messageId: string, chat: DeliveryTarget) {
       let isSending = untold !== undefined;
       for (const id of messages) {
         const item = await outbox.get(id);
-        if (item?.deliveredId === messageId) return true;
+        if (item?.deliveredId === messageId && isSameChat(item.target, chat)) return true;
         isSending ||= item?.state === "sending";
       }
-      return isSending && "soon";
+      return isSending && ("soon" as const);
     },
   };
 }
 
 export const QUESTION_STEP = "question";
+
+/** One person may write to several accounts in one conversation. */
+function isSameChat(one: DeliveryTarget, other: DeliveryTarget): boolean {
+  return one.channel === other.channel && one.accountId === other.accountId && one.to === other.to;
+}
 
 const DELIVERY_POLL_MS = 100;
 /** A channel that is down gets the message later, unedited. */

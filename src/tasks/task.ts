@@ -55,8 +55,8 @@ export interface TaskDesk {
   openQuestions(conversation: string): Promise<string[]>;
   /** Tasks of a conversation, newest first. */
   list(conversation: string): Promise<Task[]>;
-  /** The task whose message has this id on its platform. */
-  findByMessage(conversation: string, messageId: string): Promise<Task | undefined>;
+  /** The task whose message has this id in this chat. Ids are unique only within a chat. */
+  findByMessage(conversation: string, messageId: string, chat: DeliveryTarget): Promise<Task | undefined>;
   /** Native sessions of the allowed repos that the conversation may see, running ones first. */
   sessions(conversation: string, limit: number): Promise<DiscoveredSession[]>;
   /** Starts accepted tasks that never ran, and reports the tasks of dead processes. */

@@ -209,7 +209,7 @@ export type TurnEvent =
   | { type: "message.dropped"; agentId: string; sessionKey: string; itemIds: number[]; reason: string }
   | ({ type: "turn.started"; sessionId?: string | undefined; attempt: number } & TurnName)
   | ({ type: "turn.text"; text: string } & TurnName)
-  | ({ type: "turn.tool"; phase: "start" | "end"; id: string; name: string; isError?: boolean | undefined } & TurnName)
+  | ({ type: "turn.tool"; phase: "start" | "end"; id: string; name: string } & ToolDetails & TurnName)
   | ({ type: "turn.notice"; text: string } & TurnName)
   | ({ type: "turn.compaction"; phase: "start" | "end" } & TurnName)
   | ({ type: "turn.ended" } & TurnEnd)
@@ -223,6 +223,12 @@ export type TurnEvent =
   | { type: "delivery.delayed"; agentId: string; sessionKey: string; outboxId: number; dueAt: number; reason: string }
   | { type: "delivery.failed"; agentId: string; sessionKey: string; outboxId: number; reason: string }
   | { type: "channel.status"; channel: string; accountId: string; status: ChannelStatus };
+
+interface ToolDetails {
+  isError?: boolean | undefined;
+  /** `→ read_file notes.md`, at the start. Only if the session is verbose. */
+  line?: string | undefined;
+}
 
 export interface TurnName {
   agentId: string;

@@ -29,6 +29,9 @@ describe("without a gateway", () => {
     expect(first.stderr).toMatch(/New window [0-9a-f]{8}\. .*\/back [0-9a-f]{8}/);
     const second = await runCliShared(["agent", "-m", "three"], { home: home.path });
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("three") as string, stderr: "" });
+    await runCliShared(["agent", "-m", "/verbose on"], { home: home.path });
+    const verbose = await runCliShared(["agent", "-m", "tool:list_files ."], { home: home.path });
+    expect(verbose).toMatchObject({ code: 0, stderr: "→ list_files .\n" });
     // The token is printed on request, never logged.
     const token = (await readFile(home.join("gateway.token"), "utf8")).trim();
     expect(await readFile(home.join("gateway.log"), "utf8")).not.toContain(token);

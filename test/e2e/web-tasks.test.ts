@@ -36,6 +36,10 @@ it("shows what a task does and asks, and the buttons answer it", async () => {
     .getByText(/is accepted\. Start fresh: /)
     .waitFor();
   await tasks.getByText("asks to use Bash: touch limit.ts").waitFor();
+  // The request is now in the transcript, and shown once, before the answer.
+  await page.getByRole("log").getByText("asks to use Bash: touch limit.ts").waitFor();
+  const said = await page.getByRole("log").getByText("make webhook retries give up").allTextContents();
+  expect(said).toHaveLength(1);
   await tasks.getByRole("button", { name: "Allow once" }).click();
   await tasks.getByText("asks to use Bash: git push").waitFor();
   // The buttons can be reached on a phone.

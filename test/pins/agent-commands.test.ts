@@ -22,6 +22,14 @@ describe("without a gateway", () => {
     expect(stderr).toContain('Write a message with -m: holdfast agent -m "hello".');
   });
 
+  it("agent shows the tools of a verbose session on stderr", async () => {
+    await using home = await createCliHome([]);
+    const ask = async (message: string) => await runCliShared(["agent", "--local", "-m", message], { home: home.path });
+    expect(await ask("tool:list_files .")).toMatchObject({ code: 0, stderr: "" });
+    await ask("/verbose on");
+    expect(await ask("tool:list_files .")).toMatchObject({ code: 0, stderr: "→ list_files .\n" });
+  });
+
   it("status shows what the stores hold", async () => {
     await using home = await createCliHome(["hello"]);
     const { code, json } = await runCliShared(["status", "--json", "--usage"], { home: home.path });

@@ -1,6 +1,7 @@
 /** Reads a Discord message into OpenClaw's field names. Pure. */
 import type { APIMessage, APIUser } from "discord.js";
 import type { MessageContext } from "../../keys/message-context.ts";
+import { mediaPlaceholder } from "../files.ts";
 
 export type Place = { kind: "direct" } | GuildPlace;
 
@@ -59,7 +60,7 @@ export function buildDiscordContext(facts: InboundFacts): MessageContext {
     BotId: bot.id,
     BotUsername: bot.username,
     ...(isDirect ? { ConversationLabel: senderName(message) } : guildFields(facts, place)),
-    ...replyFields(message),
+    ...replyFields(message, bot.id),
     UntrustedContext: [...forwardedTexts(message), ...stickers],
   };
 }
@@ -91,13 +92,22 @@ function mentionsBot(message: DiscordMessage, { botRoleId }: GuildPlace, botId: 
 
 const FORWARD = 1;
 
-function replyFields({ message_reference: reference, referenced_message: original }: DiscordMessage): MessageContext {
+function replyFields({ message_reference: reference, referenced_message: original }: DiscordMessage, botId: string) {
   if (reference?.message_id === undefined || Number(reference.type) === FORWARD) return {};
   return {
     ReplyToId: reference.message_id,
-    ReplyToBody: original?.content,
+    ReplyToBody: original ? original.content || describeContent(original) : undefined,
     ReplyToSender: original ? senderName(original) : undefined,
+    ReplyToIsOwn: original?.author.id === botId,
   };
+}
+
+/** Describes a message without text. */
+function describeContent({ attachments, sticker_items: stickers = [] }: DiscordMessage): string | undefined {
+  const [sticker] = stickers;
+  if (sticker !== undefined) return `<sticker ${sticker.name}>`;
+  const types = attachments.map(({ content_type: type }) => type ?? "");
+  return types.length === 0 ? undefined : mediaPlaceholder(types);
 }
 
 function forwardedTexts({ message_snapshots: snapshots = [] }: DiscordMessage): string[] {

@@ -78,13 +78,18 @@ describe("messages from Discord", () => {
       message_reference: { message_id: own.id, channel_id: general.id },
       referenced_message: own,
     });
+    const picture = discord.say(general.id, "", { author: eve, attachments: [{ id: "1", content_type: "image/png" }] });
+    const reference = { message_id: picture.id, channel_id: general.id };
+    discord.say(general.id, "five", { author: ada, message_reference: reference, referenced_message: picture });
     discord.say(general.id, "@everyone four", { author: ada, mention_everyone: true });
-    await expect.poll(() => home.admitted.length, soon).toBe(4);
-    expect(home.admitted.map(({ ctx }) => ctx.WasMentioned)).toEqual([true, true, true, false]);
+    await expect.poll(() => home.admitted.length, soon).toBe(5);
+    expect(home.admitted.map(({ ctx }) => ctx.WasMentioned)).toEqual([true, true, true, false, false]);
+    expect(home.admitted[3]?.ctx).toMatchObject({ ReplyToBody: "<media:image>", ReplyToIsOwn: false });
     expect(home.admitted[2]?.ctx).toMatchObject({
       ReplyToId: own.id,
       ReplyToBody: "I am here",
       ReplyToSender: "holdfast",
+      ReplyToIsOwn: true,
     });
   });
 

@@ -97,6 +97,7 @@ describe("the context of a message", () => {
       ReplyToId: "77",
       ReplyToBody: "my answer",
       ReplyToSender: "Holdfast",
+      ReplyToIsOwn: true,
       WasMentioned: true,
     });
     const quote = { text: "answer", position: 3 };

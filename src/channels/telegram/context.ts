@@ -25,7 +25,7 @@ export function buildContext(message: Message, bot: User): MessageContext | unde
     BotId: String(bot.id),
     ...placeOf(message, isGroup),
     WasMentioned: isGroup ? mentionsBot(message, bot) : undefined,
-    ...replyFields(message),
+    ...replyFields(message, bot),
     // Tells the agent who wrote a forwarded message.
     UntrustedContext: forwarded && [`This message was forwarded; it was first written by ${originName(forwarded)}.`],
   };
@@ -68,7 +68,7 @@ function placeOf(message: Message, isGroup: boolean): MessageContext {
   };
 }
 
-function replyFields(message: Message): MessageContext {
+function replyFields(message: Message, bot: User): MessageContext {
   const quoted = message.quote?.text;
   const reply = repliedTo(message);
   if (reply === undefined) return { ReplyToBody: quoted };
@@ -78,6 +78,7 @@ function replyFields(message: Message): MessageContext {
     ReplyToId: String(reply.message_id),
     ReplyToBody: (quoted ?? said) || undefined,
     ReplyToSender: name || undefined,
+    ReplyToIsOwn: reply.from?.id === bot.id,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Reads a WhatsApp message into OpenClaw's field names. Pure. */
 import type { WAContextInfo, WAMessageContent } from "baileys";
 import type { MessageContext } from "../../keys/message-context.ts";
+import { mediaPlaceholder } from "../files.ts";
 import type { Baileys } from "./connection.ts";
 
 interface InboundFacts {
@@ -55,14 +56,15 @@ function mentionsAccount({ context }: WhatsAppContent, { jids }: OwnAccount): bo
   return named.some((jid) => jids.includes(plainJid(jid)));
 }
 
-function replyFields({ content, quoted }: InboundFacts): MessageContext {
+function replyFields({ content, quoted, self }: InboundFacts): MessageContext {
   const { context } = content;
   if (!isReply(context)) return {};
   const author = context?.participant ?? undefined;
   return {
     ReplyToId: context?.stanzaId ?? "",
-    ReplyToBody: quoted?.text || undefined,
+    ReplyToBody: quoted?.text || (quoted?.media && mediaPlaceholder([quoted.media.type])),
     ReplyToSender: author && (phoneOf(author) ?? plainJid(author)),
+    ReplyToIsOwn: author !== undefined && self.jids.includes(plainJid(author)),
   };
 }
 

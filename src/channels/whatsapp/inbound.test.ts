@@ -50,8 +50,9 @@ describe("messages from WhatsApp", () => {
     say({ mentionedJid: ["900@lid"] });
     say({ stanzaId: "Q1", participant: "15550000@s.whatsapp.net", quotedMessage: { conversation: "I said" } });
     say({ stanzaId: "Q2", participant: eve, quotedMessage: { imageMessage: { caption: "a picture" } } });
-    await expect.poll(() => home.admitted.length, soon).toBe(3);
-    const [mention, reply, other] = home.admitted.map(({ ctx }) => ctx);
+    say({ stanzaId: "Q3", participant: eve, quotedMessage: { imageMessage: { mimetype: "image/png" } } });
+    await expect.poll(() => home.admitted.length, soon).toBe(4);
+    const [mention, reply, other, picture] = home.admitted.map(({ ctx }) => ctx);
     expect(mention).toMatchObject({
       From: family,
       OriginatingTo: family,
@@ -65,7 +66,9 @@ describe("messages from WhatsApp", () => {
       ReplyToId: "Q1",
       ReplyToBody: "I said",
       ReplyToSender: "+15550000",
+      ReplyToIsOwn: true,
     });
+    expect(picture).toMatchObject({ ReplyToBody: "<media:image>", ReplyToIsOwn: false });
     expect(other).toMatchObject({ WasMentioned: false, ReplyToId: "Q2", ReplyToBody: "a picture" });
     expect(home.admitted[0]?.address.chatId).toBe(family);
     expect(resolveInboundSessionKey(mention ?? {}, keyOptions)).toBe(`agent:main:whatsapp:group:${family}`);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
 import { parseOutboundMessage } from "../protocol/messages.ts";
 import type { ClaudeEvent } from "./process/claude-process.ts";
-import { createProgressTracker, createEventRelay } from "./run-events.ts";
+import { askedDetail, createProgressTracker, createEventRelay } from "./run-events.ts";
 import type { RunnerEvent, ProgressSummary } from "./runner-contract.ts";
 
 const sessionId = "11111111-2222-4333-8444-555555555555";
@@ -152,4 +152,15 @@ it("survives a watcher that throws", async () => {
   relay.emit(tool);
   await nextTick();
   expect(errors).toHaveLength(2);
+});
+
+it("shows a person who decides the whole command, and all arguments of an unknown tool", () => {
+  const command = `echo ${"x".repeat(200)}\nrm -rf build`;
+  expect(askedDetail({ tool: "Bash", input: { command, description: "Clean up" } })).toBe(command);
+  expect(askedDetail({ tool: "Write", input: { file_path: "a.ts", content: "x" } })).toBe("a.ts");
+  expect(askedDetail({ tool: "mcp__db__run", input: { path: "x", sql: "drop table a" } })).toBe(
+    '{"path":"x","sql":"drop table a"}',
+  );
+  const long = askedDetail({ tool: "Bash", input: { command: "y".repeat(1600) } });
+  expect(long).toMatch(/^y{1500}… \(100 more characters are not shown\)$/);
 });

@@ -6,11 +6,11 @@
 import type { JsonRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 import { anthropicPrice, tokenCostOf } from "../../models/model-info.ts";
-import type { ContentBlock, OutboundMessage, TokenUsage } from "../protocol/messages.ts";
+import type { ContentBlock, OutboundMessage, PermissionQuestion, TokenUsage } from "../protocol/messages.ts";
 import type { ClaudeEvent } from "./process/claude-process.ts";
 import { mcpToolNames } from "./run-files.ts";
 import type { ProgressSummary, RunnerEvent } from "./runner-contract.ts";
-import { printableLine } from "../../base/text.ts";
+import { printable, printableLine } from "../../base/text.ts";
 
 export type EventRelay = ReturnType<typeof createEventRelay>;
 
@@ -199,9 +199,21 @@ function emptySummary(): ProgressSummary {
 const DETAIL_MEMBERS = ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt"] as const;
 
 export function toolDetail(input: JsonRecord): string {
-  for (const name of DETAIL_MEMBERS) {
-    const value = input[name];
-    if (typeof value === "string" && value !== "") return printableLine(value.slice(0, 4 * TOOL_DETAIL), TOOL_DETAIL);
-  }
-  return "";
+  return printableLine(mainArgument(input).slice(0, 4 * TOOL_DETAIL), TOOL_DETAIL);
+}
+
+function mainArgument(input: JsonRecord): string {
+  const values = DETAIL_MEMBERS.map((name) => input[name]);
+  return values.find((value) => typeof value === "string" && value !== "")?.toString() ?? "";
+}
+
+/** Fits into one message of every channel. */
+const ASKED_DETAIL = 1500;
+
+/** For a person who decides: the whole command with its lines. Of a tool of an MCP server, all arguments count. */
+export function askedDetail({ tool, input }: Pick<PermissionQuestion, "tool" | "input">): string {
+  const known = tool.startsWith("mcp__") ? "" : mainArgument(input);
+  const shown = printable(known === "" ? JSON.stringify(input) : known).trim();
+  if (shown.length <= ASKED_DETAIL) return shown;
+  return `${shown.slice(0, ASKED_DETAIL).toWellFormed()}… (${shown.length - ASKED_DETAIL} more characters are not shown)`;
 }

@@ -7,6 +7,8 @@ import { type Counts, type Flags, type Texts, invalidOption } from "../command.t
 import { assertAgentId, loadSetup } from "../context.ts";
 import { print, printJson, talk, waitingLine } from "../output.ts";
 import { type LiveCaller, openCaller } from "../gateway-client.ts";
+import type { RpcEvent } from "../../rpc/protocol.ts";
+import type { TurnName } from "../../turn/pipeline.ts";
 
 type AgentOptions = Flags<"json" | "deliver" | "local"> &
   Texts<"message" | "to" | "sessionId" | "agent" | "channel"> &
@@ -20,7 +22,8 @@ export async function agent(options: AgentOptions): Promise<void> {
   const caller = await openCaller(setup, options);
   try {
     using interrupt = stopOnInterrupt(caller, params);
-    using _line = waitingLine("Waiting for the answer");
+    using line = waitingLine("Waiting for the answer");
+    await caller.watch({ events: ["message.admitted", "turn.tool"] }, toolPrinter(params, line.talk));
     const result = await Promise.race([caller.call("agent", params), caller.lost, interrupt.leaving]);
     printAnswer(result, options);
   } finally {
@@ -29,6 +32,16 @@ export async function agent(options: AgentOptions): Promise<void> {
   if (options.local === true && options.deliver === true) {
     talk("The answer will be delivered when the gateway runs.");
   }
+}
+
+/** Prints the tools of our turn if the session is verbose. Only the first event names our item. */
+function toolPrinter({ idempotencyKey }: ParamsOf<"agent">, show: (line: string) => void) {
+  let own: TurnName | undefined;
+  return (event: RpcEvent): void => {
+    if (event.type === "message.admitted" && event.messageId === idempotencyKey) own = event;
+    if (event.type !== "turn.tool" || event.line === undefined || own === undefined) return;
+    if (event.sessionKey === own.sessionKey && event.itemId >= own.itemId) show(event.line);
+  };
 }
 
 function toParams(options: AgentOptions): ParamsOf<"agent"> {

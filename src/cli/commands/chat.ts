@@ -196,7 +196,7 @@ export async function openConversation(
 ) {
   let listener: ReturnType<typeof listenForTurn> | undefined;
   let showTask: ((text: string) => void) | undefined;
-  await caller.watch(sessionKey, (event) => {
+  await caller.watch({ sessionKeys: [sessionKey] }, (event) => {
     listener?.onEvent(event);
     if (event.type === "task.changed" && event.text !== undefined) showTask?.(event.text);
   });

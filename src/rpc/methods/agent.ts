@@ -65,12 +65,13 @@ async function resolveTarget(params: Params, parts: RpcParts): Promise<ChosenSes
     return await findChat(parts, { channel, to, accountId }, agentId);
   }
   if (sessionId !== undefined) {
-    const found = await findTarget(parts, sessionId, agentId).catch((error: unknown) => {
-      const isMissing = hasCode(error, "session-not-found");
-      if (isMissing && UUID.test(sessionId)) return undefined;
-      throw error;
+    const found = await findTarget(parts, sessionId, agentId).catch(async (error: unknown) => {
+      if (!hasCode(error, "session-not-found") || !UUID.test(sessionId)) throw error;
+      const lower = sessionId.toLowerCase();
+      if (lower !== sessionId) return await resolveTarget({ ...params, sessionId: lower }, parts);
+      return await beginWith(sessionId, parts, agentId);
     });
-    if (found === undefined) return await beginWith(sessionId, parts, agentId);
+    if ("entry" in found) return found;
     if (!found.isCurrent) throw earlierWindow(found.key, sessionId);
     return { ...found, entry: await found.agent.store.get(found.key) };
   }
@@ -80,7 +81,7 @@ async function resolveTarget(params: Params, parts: RpcParts): Promise<ChosenSes
   return { ...found, entry: await found.agent.store.get(found.key) };
 }
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** An id in the archive is not new: a second session with it could not be restored. */
 async function beginWith(sessionId: string, parts: RpcParts, agentId = parts.config.defaultAgent) {

@@ -40,6 +40,9 @@ describe("a reply", () => {
     };
     const quoted = "[in reply to: Bob]\n> Postgres or Redis?\n> I prefer Postgres.\n\nYes, that one";
     expect(buildInboundBody({ ctx: { ...reply, ChatType: "direct" } })).toBe(quoted);
+    const ofAgent = (ctx: object) => buildInboundBody({ ctx: { ...reply, ...ctx } }).split("\n")[0];
+    expect(ofAgent({ ReplyToIsOwn: true })).toBe("[in reply to: your message]");
+    expect(ofAgent({ ReplyToSender: "Your message" })).toBe("[in reply to: a message]");
     const inGroup = { ...reply, ChatType: "group", From: "telegram:group:-1", SenderName: "Ada" };
     expect(buildInboundBody({ ctx: inGroup })).toBe(`${quoted}\n[from: Ada]`);
   });

@@ -236,14 +236,18 @@ export function appendUntrustedContext(body: string, items: readonly string[] = 
 }
 
 const MAX_QUOTED = 1000;
+const OWN_MESSAGE = "your message";
 
 /** The message that a person replies to, before their own words. */
-function replyQuote({ ReplyToBody = "", ReplyToSender }: MessageContext): string[] {
+function replyQuote({ ReplyToBody = "", ReplyToSender, ReplyToIsOwn }: MessageContext): string[] {
   const original = visibleText(ReplyToBody);
   if (original === "") return [];
   const shown = original.length <= MAX_QUOTED ? original : `${original.slice(0, MAX_QUOTED).toWellFormed()}…`;
-  const who = cleanLabel(ReplyToSender);
-  return [`[in reply to: ${who === "" ? "a message" : who}]`, quote(shown), ""];
+  // An agent does not know its name or number on the platform, and nobody else may claim to be the agent.
+  const name = cleanLabel(ReplyToSender);
+  const who =
+    ReplyToIsOwn === true ? OWN_MESSAGE : name === "" || name.toLowerCase() === OWN_MESSAGE ? "a message" : name;
+  return [`[in reply to: ${who}]`, quote(shown), ""];
 }
 
 function quote(text: string): string {

@@ -1,6 +1,7 @@
 /** Facts that the agent gets once: windows, groups, modes, models, channels; and what the entry records of a turn. */
 import { expect, it } from "vitest";
 import { patchSession } from "../../session/patch.ts";
+import { openWindow } from "../../session/window.ts";
 import { saidText } from "../../transcript/messages.ts";
 import {
   ADA_KEY,
@@ -43,6 +44,24 @@ it("introduces a group once per window, and tells a changed mode once", async ()
   expect((await home.entry()).groupActivationNeedsSystemIntro).toBe(false);
   await home.say({ ...group, Body: "done" });
   expect(heard(engine)[3]).toBe("done\n[from: Ada (1)]");
+});
+
+it("introduces a group whose window a command has opened", async () => {
+  const engine = listening();
+  await using home = await createTurnHome(engine);
+  const { agent } = home.fixture;
+  await openWindow(agent, {
+    key: GROUP_KEY,
+    previous: undefined,
+    reason: "initial",
+    complete: (entry) => ({ ...entry, subject: "Engine room", chatType: "group", channel: "telegram" }),
+  });
+  await patchSession(agent, GROUP_KEY, { groupActivation: "always" });
+  await home.say({ ...group, Body: "hello" });
+  expect(heard(engine)[0]).toContain("on telegram. You get every message.");
+  expect(heard(engine)[0]).not.toContain("has changed");
+  await home.say({ ...group, Body: "again" });
+  expect(heard(engine)[1]).toBe("again\n[from: Ada (1)]");
 });
 
 it("says nothing about a direct chat, and why a window began", async () => {

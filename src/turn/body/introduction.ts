@@ -26,13 +26,20 @@ function windowStart({ session }: Told): string[] {
   return [`${reason}; the previous one was last used at ${localTime(left.lastInteractionAt ?? left.updatedAt)}.`];
 }
 
+/** Commands such as /activation and /cc run may have opened the window before. */
+function isFirstTurn({ session }: Told): boolean {
+  return session.isNewSession || session.sessionEntry.systemSent !== true;
+}
+
 const MAX_PEOPLE = 20;
 
-function groupIntroduction({ parts, session }: Told, people: readonly string[]): string[] {
-  const { isGroup, isNewSession, sessionEntry: entry } = session;
-  if (!isGroup || (!isNewSession && entry.groupActivationNeedsSystemIntro !== true)) return [];
+function groupIntroduction(turn: Told, people: readonly string[]): string[] {
+  const { parts, session } = turn;
+  const { isGroup, sessionEntry: entry } = session;
+  const isFirst = isFirstTurn(turn);
+  if (!isGroup || (!isFirst && entry.groupActivationNeedsSystemIntro !== true)) return [];
   const mode = MODES[entry.groupActivation ?? parts.config.groups.activation];
-  if (!isNewSession) return [`The mode of this group has changed. ${mode}`];
+  if (!isFirst) return [`The mode of this group has changed. ${mode}`];
   const name = quoted(entry.subject ?? entry.groupChannel);
   const kind = entry.chatType === "channel" ? "channel" : "group";
   const place = [name === "" ? `This is a ${kind}` : `This is the ${kind} ${name}`, onChannel(entry.channel)].join("");
@@ -56,8 +63,9 @@ function quoted(name: string | undefined): string {
   return shown === "" ? "" : `"${shown}"`;
 }
 
-function channelSummary({ parts, session }: Told): string[] {
-  if (!session.isNewSession || session.sessionKey !== buildAgentMainSessionKey(parts.agent)) return [];
+function channelSummary(turn: Told): string[] {
+  const { parts, session } = turn;
+  if (!isFirstTurn(turn) || session.sessionKey !== buildAgentMainSessionKey(parts.agent)) return [];
   const channels = parts.describeChannels?.() ?? [];
   return channels.length === 0 ? [] : [`Your channels: ${channels.join("; ")}.`];
 }

@@ -39,11 +39,14 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 async function startTask(desk: TaskDesk, request: CommandRequest, rest: string): Promise<string> {
   const [, asked, given = ""] = /^(--worktree(?:\s+|$))?([\s\S]*)$/.exec(rest) ?? [];
-  const [, repo, text = given] = /^in (\S+?):\s+([\s\S]+)$/.exec(given) ?? [];
+  const [, repo, text = given] = IN_REPO.exec(given) ?? [];
   if (text === "") return "Say what Claude Code should do: /cc run <task>, or /cc run in <repo>: <task>.";
   const worktree = asked !== undefined;
   return acceptance(await desk.start({ ...(await placeOf(request)), text, repo, worktree }));
 }
+
+/** `in shop: …`, also as phones write it. `in 10:30 …` and `in https://…` name no repo. */
+const IN_REPO = /^in (\S+?):(?:\s+|(?=\p{L}))([\s\S]+)$/iu;
 
 async function continueTask(desk: TaskDesk, request: CommandRequest, rest: string): Promise<string> {
   const place = await placeOf(request);
@@ -98,7 +101,8 @@ async function showTasks(desk: TaskDesk, request: CommandRequest): Promise<strin
 
 function describeState({ state, line }: Task, now: number): string {
   if (state.question !== undefined) {
-    return `asks to use ${state.question.tool} (${state.question.detail}); /cc allow ${state.question.code}`;
+    const { tool, detail, code } = state.question;
+    return `asks to use ${tool} (${shown(detail, 120)}); /cc allow ${code}`;
   }
   if (state.state !== "ended") return line ?? `${state.state} for ${durationText(now - (state.startedAt ?? now))}`;
   const cost = costText(state.costUsd ?? 0);

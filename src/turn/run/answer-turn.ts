@@ -153,18 +153,19 @@ function createLiveAnswer(turn: AnsweringTurn, { reasoningLevel }: SessionEntry)
   };
 }
 
-/** Shows tools in the chat as they start. A line that cannot be sent must not fail the turn. */
+/** Shows tools as they start: in the chat, and to clients. A line that cannot be sent must not fail the turn. */
 function toolTeller(turn: AnsweringTurn, entry: SessionEntry) {
   const { tell, parts } = turn;
-  if (tell === undefined || !isVerbose(entry) || turn.isHeartbeat === true || !maySend(turn)) return undefined;
+  if (!isVerbose(entry) || turn.isHeartbeat === true || !maySend(turn)) return undefined;
   let lines = 0;
-  return async (tool: { id: string; name: string; input: unknown }): Promise<void> => {
+  return async (tool: { id: string; name: string; input: unknown }): Promise<string | undefined> => {
     lines += 1;
-    if (lines > MAX_TOOL_LINES) return;
+    if (lines > MAX_TOOL_LINES) return undefined;
     const text = lines === MAX_TOOL_LINES ? "→ … more tools are not shown." : toolLine(tool);
-    await tell(`tool:${tool.id}`, text).catch((error: unknown) => {
+    await tell?.(`tool:${tool.id}`, text).catch((error: unknown) => {
       parts.agent.logger.warn("a tool could not be shown in the chat", { key: turn.session.sessionKey, error });
     });
+    return text;
   };
 }
 

@@ -35,8 +35,8 @@ export interface EngineRunRequest {
   onSession: (id: string) => Promise<void>;
   /** Called when the engine has shortened its conversation. Optional. */
   onCompaction?: (() => void) | undefined;
-  /** Called when the engine starts a tool. Optional. */
-  onTool?: ((tool: { id: string; name: string; input: unknown }) => Promise<void>) | undefined;
+  /** Called when the engine starts a tool. Returns the line that shows it. Optional: none is shown. */
+  onTool?: ((tool: { id: string; name: string; input: unknown }) => Promise<string | undefined>) | undefined;
   /** Called with the text since the last message. Optional. */
   onText?: ((unsaid: string) => void) | undefined;
   /** How long the engine may take to end after an abort. Default: 5 s. */
@@ -162,8 +162,7 @@ async function takeEvent(
       if (state.said > MAX_TEXT || state.fetched > MAX_FETCHED) stop.stop(answerTooLong());
       return;
     case "tool-start":
-      watch.tool("start", event);
-      return await request.onTool?.(event);
+      return watch.tool("start", { ...event, line: await request.onTool?.(event) });
     case "tool-end":
       return watch.tool("end", event);
     case "usage":

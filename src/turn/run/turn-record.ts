@@ -202,9 +202,9 @@ export function createTurnWatch(turn: TurnName, emit: (event: TurnEvent) => void
       if (wait <= 0) flush();
       else timer ??= setTimeout(flush, wait).unref();
     },
-    tool: (phase: "start" | "end", { id, name, isError }: Tool): void => {
+    tool: (phase: "start" | "end", { id, name, isError, line }: Tool): void => {
       flush();
-      emit({ type: "turn.tool", ...turn, phase, id, name, isError });
+      emit({ type: "turn.tool", ...turn, phase, id, name, isError, line });
     },
     notice: (text: string): void => {
       flush();
@@ -218,4 +218,4 @@ export function createTurnWatch(turn: TurnName, emit: (event: TurnEvent) => void
   };
 }
 
-type Tool = Pick<TurnEvent & { type: "turn.tool" }, "id" | "name" | "isError">;
+type Tool = Pick<TurnEvent & { type: "turn.tool" }, "id" | "name" | "isError" | "line">;

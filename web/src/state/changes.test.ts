@@ -124,6 +124,8 @@ describe("a turn", () => {
     expect(started.notes).toMatchObject([{ key: KEY, text: "Accepted.", sessionId: undefined }]);
     const after = play(read([], { sessionId: undefined }), event(answer), read([said(7)]));
     expect(after.notes).toMatchObject([{ text: "Accepted.", sessionId: after.view?.sessionId ?? "" }]);
+    const [note] = after.notes.map((one) => ({ ...one, question: "/cc run hello" }));
+    expect(note && shownNotes([note], [said(7)])).toMatchObject([{ question: undefined, after: "7" }]);
   });
 
   it("of another session leaves nothing behind", () => {

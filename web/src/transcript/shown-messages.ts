@@ -40,7 +40,7 @@ export function shownPending(
   });
 }
 
-/** Without failures that are in the transcript. */
+/** Without failures and questions that are in the transcript. The answer to such a question follows it. */
 export function shownNotes(notes: readonly Note[], messages: readonly HistoryMessage[]): Note[] {
   const ends = new Set(
     messages.flatMap((message) =>
@@ -49,8 +49,16 @@ export function shownNotes(notes: readonly Note[], messages: readonly HistoryMes
         : [],
     ),
   );
-  const asked = new Set(messages.flatMap((message) => (message.role === "user" ? (turnNumber(message) ?? []) : [])));
+  const asked = new Map(
+    messages.flatMap((message) => {
+      const number = message.role === "user" ? turnNumber(message) : undefined;
+      return number === undefined ? [] : [[number, message.entryId] as const];
+    }),
+  );
   return notes
     .filter(({ kind, itemId }) => kind === "answer" || !ends.has(itemId))
-    .map(({ question, ...note }) => (question === undefined || asked.has(note.itemId) ? note : { ...note, question }));
+    .map((note) => {
+      const entryId = asked.get(note.itemId);
+      return entryId === undefined ? note : { ...note, question: undefined, after: note.after ?? entryId };
+    });
 }

@@ -3,7 +3,7 @@ import { createKeyedMutex } from "../../../base/async.ts";
 import { printableLine } from "../../../base/text.ts";
 import type { PermissionAnswer, PermissionQuestion } from "../../../claude/protocol/messages.ts";
 import type { AskPermission } from "../../../claude/runner/process/claude-process.ts";
-import { toolDetail } from "../../../claude/runner/run-events.ts";
+import { askedDetail } from "../../../claude/runner/run-events.ts";
 
 /** Undefined without a terminal: Claude Code then refuses what its settings do not allow. */
 export function askInTerminal(): AskPermission | undefined {
@@ -26,7 +26,8 @@ async function ask(question: PermissionQuestion, signal: AbortSignal): Promise<P
   }
 }
 
-function describe({ tool, input, description }: PermissionQuestion): string {
+function describe(question: PermissionQuestion): string {
+  const { tool, description } = question;
   const why = description === undefined ? "" : ` (${printableLine(description, 200)})`;
-  return `Claude Code wants to use ${printableLine(tool, 80)}: ${toolDetail(input)}${why}`;
+  return `Claude Code wants to use ${printableLine(tool, 80)}: ${askedDetail(question)}${why}`;
 }
