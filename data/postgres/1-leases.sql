@@ -62,7 +62,7 @@ BEGIN
       expires_at = holdfast.now_ms() + p_ttl
     WHERE agent = p_agent AND key = p_key
     RETURNING * INTO v_lease;
-  PERFORM holdfast.record_change('lease', p_key);
+  PERFORM holdfast.record_change(p_agent, 'lease', p_key);
   IF p_claim THEN
     v_claimed := holdfast.claim_only_item(p_agent, p_key);
   END IF;
@@ -90,7 +90,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change('lease', p_key);
+  PERFORM holdfast.record_change(p_agent, 'lease', p_key);
   RETURN true;
 END $$;
 

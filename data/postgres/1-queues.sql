@@ -14,7 +14,7 @@ BEGIN
       ON CONFLICT DO NOTHING
       RETURNING * INTO v_item;
     IF FOUND THEN
-      PERFORM holdfast.record_change('inbox', p_key);
+      PERFORM holdfast.record_change(p_agent, 'inbox', p_key);
       RETURN json_build_object('admitted', true, 'item', v_item);
     END IF;
     SELECT * INTO v_item FROM holdfast.inbox
@@ -40,7 +40,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  PERFORM holdfast.record_change('inbox', p_key);
+  PERFORM holdfast.record_change(p_agent, 'inbox', p_key);
   RETURN row_to_json(v_item);
 END $$;
 
@@ -62,16 +62,16 @@ BEGIN
       FROM chosen WHERE item.id = chosen.id RETURNING item.*
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
-CREATE FUNCTION holdfast.moved_items(p_key text, p_items json) RETURNS json
+CREATE FUNCTION holdfast.moved_items(p_agent text, p_key text, p_items json) RETURNS json
 LANGUAGE plpgsql AS $$
 BEGIN
   IF p_items IS NULL THEN
     RETURN '[]';
   END IF;
-  PERFORM holdfast.record_change('inbox', p_key);
+  PERFORM holdfast.record_change(p_agent, 'inbox', p_key);
   RETURN p_items;
 END $$;
 
@@ -93,7 +93,7 @@ BEGIN
       RETURNING *
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
 -- Returns null, and changes nothing, if the entry has another version.
@@ -120,7 +120,7 @@ BEGIN
   END IF;
   UPDATE holdfast.inbox SET state = 'done', note = coalesce(p_note, note), ending = p_ending WHERE id = ANY (p_ids);
   IF FOUND THEN
-    PERFORM holdfast.record_change('inbox', p_key);
+    PERFORM holdfast.record_change(p_agent, 'inbox', p_key);
   END IF;
   IF p_release THEN
     PERFORM holdfast.release_lease(p_agent, p_key, p_holder);
@@ -164,7 +164,7 @@ BEGIN
     SELECT json_agg(draft) FROM json_array_elements(p_drafts) AS draft
     WHERE (draft ->> 'item_id')::bigint = ANY (v_dropped)
   ), p_now);
-  RETURN holdfast.moved_items(p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
 CREATE FUNCTION holdfast.enqueue_drafts(
@@ -198,7 +198,7 @@ BEGIN
         ON CONFLICT DO NOTHING
         RETURNING id INTO v_id;
       IF FOUND THEN
-        PERFORM holdfast.record_change('outbox', p_key, v_draft.channel, v_draft.account_id);
+        PERFORM holdfast.record_change(p_agent, 'outbox', p_key, v_draft.channel, v_draft.account_id);
         EXIT;
       END IF;
     END LOOP;
@@ -232,7 +232,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
+  PERFORM holdfast.record_change(p_agent, 'outbox', v_item.key, v_item.channel, v_item.account_id);
   RETURN true;
 END $$;
 
@@ -249,7 +249,7 @@ BEGIN
     WHERE agent = p_agent AND id = p_id AND state <> 'delivered'
     RETURNING * INTO v_item;
   IF FOUND THEN
-    PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
+    PERFORM holdfast.record_change(p_agent, 'outbox', v_item.key, v_item.channel, v_item.account_id);
     RETURN true;
   END IF;
   PERFORM FROM holdfast.outbox WHERE agent = p_agent AND id = p_id;

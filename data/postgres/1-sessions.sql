@@ -56,7 +56,7 @@ BEGIN
       (excluded.version, excluded.session_id, excluded.updated_at, excluded.kind, excluded.channel, excluded.label,
         excluded.spawned_by, excluded.search, excluded.listing, excluded.entry);
   PERFORM holdfast.move_window(p_agent, p_key, p_put);
-  PERFORM holdfast.record_change('entry', p_key);
+  PERFORM holdfast.record_change(p_agent, 'entry', p_key);
   RETURN true;
 END $$;
 
@@ -108,7 +108,7 @@ BEGIN
   IF p_with_handoff THEN
     PERFORM holdfast.delete_handoff(p_agent, p_key);
   END IF;
-  PERFORM holdfast.record_change('entry', p_key);
+  PERFORM holdfast.record_change(p_agent, 'entry', p_key);
   RETURN json_build_object('entry', v_entry, 'windows', v_windows);
 END $$;
 
@@ -134,7 +134,7 @@ BEGIN
       (seq, opened_at, closed_at, reason, transcript, archive, state) =
       (excluded.seq, excluded.opened_at, excluded.closed_at, excluded.reason, excluded.transcript, excluded.archive,
         excluded.state);
-  PERFORM holdfast.record_change('entry', p_key);
+  PERFORM holdfast.record_change(p_agent, 'entry', p_key);
   RETURN true;
 END $$;
 
@@ -146,7 +146,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change('entry', p_key);
+  PERFORM holdfast.record_change(p_agent, 'entry', p_key);
   RETURN true;
 END $$;
 
@@ -172,7 +172,7 @@ BEGIN
     VALUES (p_agent, p_key, nextval('holdfast.versions'), p_now, p_state)
     ON CONFLICT (agent, key) DO UPDATE SET
       (version, updated_at, state) = (excluded.version, excluded.updated_at, excluded.state);
-  PERFORM holdfast.record_change('handoff', p_key);
+  PERFORM holdfast.record_change(p_agent, 'handoff', p_key);
   RETURN true;
 END $$;
 
@@ -184,7 +184,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  PERFORM holdfast.record_change('handoff', p_key);
+  PERFORM holdfast.record_change(p_agent, 'handoff', p_key);
   RETURN true;
 END $$;
 

@@ -136,13 +136,13 @@ CREATE INDEX outbox_by_key ON holdfast.outbox (agent, key, id) WHERE state IN ('
 CREATE INDEX outbox_settled ON holdfast.outbox (agent, created_at) WHERE state IN ('delivered', 'failed');
 CREATE INDEX outbox_failed ON holdfast.outbox (agent, id) WHERE state = 'failed';
 
--- What each write changed: a list of what, key, channel and account. `writer` is a random number of the process. Rows become visible out of order, so readers go by `xid`; see `changes.ts`. Old rows are pruned.
+-- What each commit changed: a list of agent, what, key, channel and account. `writer` is a random number of the process.
+-- Rows become visible out of order, so readers go by `xid`; see `changes.ts`. Old rows are pruned.
 CREATE TABLE holdfast.changes (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   writer bigint NOT NULL,
-  agent text COLLATE "C" NOT NULL,
   list json NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX changes_by_xid ON holdfast.changes (xid);
@@ -153,26 +153,26 @@ $$;
 
 -- Notes a change of this transaction for `publish`.
 CREATE FUNCTION holdfast.record_change(
-  p_what text, p_key text, p_channel text DEFAULT NULL, p_account_id text DEFAULT NULL
+  p_agent text, p_what text, p_key text, p_channel text DEFAULT NULL, p_account_id text DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config(
     'holdfast.changes',
     concat_ws(',', nullif(current_setting('holdfast.changes', true), ''),
-      json_build_array(p_what, p_key, p_channel, p_account_id)),
+      json_build_array(p_agent, p_what, p_key, p_channel, p_account_id)),
     true);
 END $$;
 
--- Takes the result of a write, and tells the other nodes what it has changed. The caller gets both.
-CREATE FUNCTION holdfast.publish(p_agent text, p_writer bigint, p_result json, OUT result json, OUT changes json)
+-- Takes the results of writes, and tells the other nodes what they have changed. The caller gets both.
+CREATE FUNCTION holdfast.publish(p_writer bigint, p_results json, OUT results json, OUT changes json)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_list text := current_setting('holdfast.changes', true);
 BEGIN
-  result := p_result;
+  results := p_results;
   IF v_list <> '' THEN
     changes := '[' || v_list || ']';
-    INSERT INTO holdfast.changes (writer, agent, list) VALUES (p_writer, p_agent, changes);
+    INSERT INTO holdfast.changes (writer, list) VALUES (p_writer, changes);
   END IF;
 END $$;
 

@@ -118,10 +118,12 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   },
 };
 
+export const OUTCOME_UNKNOWN = "store-outcome-unknown";
+
 export function outcomeUnknown(location: string, cause: unknown): HoldfastError {
   return new HoldfastError(
     "unavailable",
-    "store-outcome-unknown",
+    OUTCOME_UNKNOWN,
     `The connection to ${location} broke during a write`,
     {
       hint: "The change may have been made. Read the session again before you repeat it.",

@@ -18,7 +18,6 @@ import {
   windowIsCurrent,
 } from "../store-errors.ts";
 import { entryFacets, toListing, transcriptName } from "../store-rules.ts";
-import { publishedChanges } from "./changes.ts";
 import type { Row, Value } from "./connection.ts";
 import type { PostgresNode } from "./node.ts";
 import { REFUSED, codeOf, detailOf } from "./postgres-errors.ts";
@@ -28,57 +27,49 @@ type Writes = { [Name in WriteName]: (given: WriteArguments<Name>) => Promise<Wr
 
 export function postgresWrites(node: PostgresNode, agentId: string): Write {
   const pendingTurns = createKeyedMutex();
-  /** Calls a function whose first parameter is the agent, and publishes its changes. */
-  const call = async (name: string, values: readonly Value[], isRepeatable = false): Promise<unknown> => {
-    const places = ["$1", ...values.map((_, index) => `$${index + 3}`)].join(", ");
-    const sql = `SELECT * FROM holdfast.publish($1, $2, to_json(holdfast.${name}(${places})))`;
-    const [row] = await node.query(sql, [agentId, node.writer, ...values], {
-      isRepeatable,
-      onLost: () => node.changes.answerLost(),
-    });
-    node.changes.committed(agentId, publishedChanges(row));
-    return row?.["result"];
-  };
+  /** Calls a function whose first parameters are the agent and the key or the id. */
+  const call = async (name: string, key: string | number, values: readonly Value[], isRepeatable = false) =>
+    await node.write({ name, agentId, key, values: [key, ...values], isRepeatable });
 
   const writes: Writes = {
     putEntry: async (put) => {
-      const values = [put.key, ...fenceOf(put.key, put.lease), { json: toPut(put) }];
-      return (await call("put_entry", values).catch(refuse(put))) === true;
+      const values = [...fenceOf(put.key, put.lease), { json: toPut(put) }];
+      return (await call("put_entry", put.key, values).catch(refuse(put))) === true;
     },
     deleteEntry: async ({ key, lease, withHandoff = false }) => {
-      const values = [key, ...fenceOf(key, lease), withHandoff];
-      const gone = (await call("delete_entry", values).catch(refuse({ lease }))) as DeletedRow | null;
+      const values = [...fenceOf(key, lease), withHandoff];
+      const gone = (await call("delete_entry", key, values).catch(refuse({ lease }))) as DeletedRow | null;
       if (gone === null) return undefined;
       return { key, entry: JSON.parse(gone.entry) as SessionEntry, windows: gone.windows.map(toWindow) };
     },
     putWindow: async (window) => {
       const { key, sessionId, openedAt, closedAt, reason, transcript, archive, state } = window;
-      const values = [key, sessionId, openedAt, closedAt, reason, transcript, archive, JSON.stringify(state)];
-      await call("put_window", values, true).catch(refuse({ window }));
+      const values = [sessionId, openedAt, closedAt, reason, transcript, archive, JSON.stringify(state)];
+      await call("put_window", key, values, true).catch(refuse({ window }));
     },
     removeWindow: async (window) =>
-      (await call("remove_window", [window.key, window.sessionId]).catch(refuse({ window }))) === true,
+      (await call("remove_window", window.key, [window.sessionId]).catch(refuse({ window }))) === true,
 
     acquireLease: async ({ key, holder, process, ttlMs, claim = false }) => {
-      const values = [key, holder, JSON.stringify(process), await node.id(), ttlMs, claim];
-      const { acquired, lease, claimed } = (await call("acquire_lease", values, true)) as AttemptRow;
+      const values = [holder, JSON.stringify(process), await node.id(), ttlMs, claim];
+      const { acquired, lease, claimed } = (await call("acquire_lease", key, values, true)) as AttemptRow;
       if (!acquired) return { acquired, held: toLease(lease) };
       return { acquired, lease: toLease(lease), claimed: claimed ? toInboxItem(claimed) : undefined };
     },
     renewLease: async ({ lease, ttlMs }) => await node.renew({ agentId, lease, ttlMs }),
-    releaseLease: async ({ key, holder }) => void (await call("release_lease", [key, holder], true)),
+    releaseLease: async ({ key, holder }) => void (await call("release_lease", key, [holder], true)),
 
     admitMessage: async ({ key, address, payload, receivedAt }) => {
       const { channel, accountId, chatId, messageId } = address;
-      const values = [key, channel, accountId, chatId, messageId, payload, receivedAt];
-      const { admitted, item } = (await call("admit_message", values, true)) as { admitted: boolean; item: Row };
+      const values = [channel, accountId, chatId, messageId, payload, receivedAt];
+      const { admitted, item } = (await call("admit_message", key, values, true)) as { admitted: boolean; item: Row };
       return { admitted, item: toInboxItem(item) };
     },
     claimItems: async ({ lease, ids, limit, turn }) =>
-      toInboxItems(await call("claim_items", [...fencedBy(lease), ids, limit, turn]).catch(refuse({ lease }))),
+      toInboxItems(await call("claim_items", lease.key, [...fencedBy(lease), ids, limit, turn]).catch(refuse({ lease }))),
     requeueItems: async ({ lease, ids, apart, excuse }) => {
       const values = [...fencedBy(lease), ids, apart === true ? APART_SUFFIX : undefined, excuse];
-      return toInboxItems(await call("requeue_items", values).catch(refuse({ lease })));
+      return toInboxItems(await call("requeue_items", lease.key, values).catch(refuse({ lease })));
     },
     finishItems: async ({ lease, ids, drafts, note, ending, put, release = false, startSending = false, now }) => {
       const values = [
@@ -92,24 +83,24 @@ export function postgresWrites(node: PostgresNode, agentId: string): Write {
         startSending,
         now,
       ];
-      const replies = await call("finish_items", values).catch(refuse({ lease, key: lease.key, entry: put?.entry }));
+      const replies = await call("finish_items", lease.key, values).catch(refuse({ lease, key: lease.key, entry: put?.entry }));
       return replies === null ? undefined : (replies as Row[]).map(toOutboxItem);
     },
     dropItems: async ({ key, ids, note, replies, now }) => {
       const drafts = replies.map(({ itemId, draft }) => ({ ...toDraft(draft), item_id: itemId }));
-      return toInboxItems(await call("drop_items", [key, ids, note, { json: drafts }, now]));
+      return toInboxItems(await call("drop_items", key, [ids, note, { json: drafts }, now]));
     },
 
     enqueueDrafts: async ({ key, drafts, lease, now }) => {
-      const values = [key, ...fenceOf(key, lease), { json: drafts.map(toDraft) }, now];
-      return ((await call("enqueue_drafts", values, true).catch(refuse({ lease }))) as Row[]).map(toOutboxItem);
+      const values = [...fenceOf(key, lease), { json: drafts.map(toDraft) }, now];
+      return ((await call("enqueue_drafts", key, values, true).catch(refuse({ lease }))) as Row[]).map(toOutboxItem);
     },
-    startSending: async ({ id, attempts }) => (await call("start_sending", [id, attempts])) === true,
+    startSending: async ({ id, attempts }) => (await call("start_sending", id, [attempts])) === true,
     settleDelivery: async ({ id, ...end }) => {
       const dueAt = end.state === "pending" ? end.dueAt : undefined;
       const deliveredId = end.state === "delivered" ? end.deliveredId : undefined;
       const note = end.state === "delivered" ? undefined : end.note;
-      await call("settle_delivery", [id, end.state, dueAt, deliveredId, note], true).catch(refuse({ id }));
+      await call("settle_delivery", id, [end.state, dueAt, deliveredId, note], true).catch(refuse({ id }));
     },
     prune: async ({ queue, before, limit }) => {
       const sql = `SELECT holdfast.prune_${queue}($1, $2, $3) AS pruned`;
@@ -118,8 +109,8 @@ export function postgresWrites(node: PostgresNode, agentId: string): Write {
     },
 
     putHandoff: async ({ key, expectedVersion, state, ofWindow, now }) =>
-      (await call("put_handoff", [key, expectedVersion, state, ofWindow, now])) === true,
-    deleteHandoff: async ({ key }) => (await call("delete_handoff", [key])) === true,
+      (await call("put_handoff", key, [expectedVersion, state, ofWindow, now])) === true,
+    deleteHandoff: async ({ key }) => (await call("delete_handoff", key, [])) === true,
 
     // In order within this process; compared with the version that was read, because others write too.
     changePending: async ({ kind, key, change }) =>
@@ -165,7 +156,7 @@ function fenceOf(key: string, lease: Lease | undefined): Value[] {
 }
 
 function fencedBy(lease: Lease): Value[] {
-  return [lease.key, lease.epoch, lease.holder];
+  return [lease.epoch, lease.holder];
 }
 
 function toPut({ key, entry, expectedVersion, from, leaving, labelChanged, windowReason, now }: PutEntry) {
