@@ -13,8 +13,11 @@ export interface Call {
   values: readonly Value[];
   /** True if a repetition is harmless, as for reads. */
   isRepeatable: boolean;
-  /** Calls are sent in this order, so that all nodes lock rows in the same order. */
-  order: string;
+  /**
+   * What a write is about. Calls with the same subject run in the order in which they came, and all nodes lock
+   * subjects in the same order. Optional.
+   */
+  subject?: string | undefined;
 }
 
 interface BatchOptions extends Pick<Connection, "query"> {
@@ -41,6 +44,7 @@ const MAX_BYTES = 1024 * 1024;
 export function createBatches({ query, statement, maxRunning, onAnswer, onLost }: BatchOptions) {
   let waiting: WaitingCall[] = [];
   let running = 0;
+  const busy = new Set<string>();
   let isDue = false;
 
   const send = async (calls: readonly WaitingCall[]): Promise<void> => {
@@ -66,13 +70,16 @@ export function createBatches({ query, statement, maxRunning, onAnswer, onLost }
   };
   const next = (): void => {
     isDue = false;
-    while (waiting.length > 0 && running < maxRunning) {
-      const calls = waiting.slice(0, fitting(waiting));
-      waiting = waiting.slice(calls.length);
+    while (running < maxRunning) {
+      const calls = chooseCalls(waiting, busy);
+      if (calls.size === 0) return;
+      waiting = waiting.filter((call) => !calls.has(call));
+      const subjects = [...calls].flatMap(({ subject }) => subject ?? []);
       running++;
-      const ordered = calls.toSorted((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0));
-      void send(ordered).finally(() => {
+      for (const subject of subjects) busy.add(subject);
+      void send([...calls].toSorted(bySubject)).finally(() => {
         running--;
+        for (const subject of subjects) busy.delete(subject);
         plan();
       });
     }
@@ -91,6 +98,10 @@ export function createBatches({ query, statement, maxRunning, onAnswer, onLost }
     });
 }
 
+function bySubject({ subject: a = "" }: Call, { subject: b = "" }: Call): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 function join(calls: readonly Call[]): { expressions: string; values: Value[] } {
   const values: Value[] = [];
   const expressions = calls.map(({ sql, values: own }) => {
@@ -101,14 +112,17 @@ function join(calls: readonly Call[]): { expressions: string; values: Value[] } 
   return { expressions: expressions.join(", "), values };
 }
 
-/** How many calls fit into one batch: at least one. */
-function fitting(calls: readonly Call[]): number {
+/** The calls of the next batch, in the order in which they came. */
+function chooseCalls<T extends Call>(waiting: readonly T[], busy: ReadonlySet<string>): ReadonlySet<T> {
+  const chosen = new Set<T>();
   let bytes = 0;
-  const index = calls.findIndex(({ values }) => {
-    for (const value of values) bytes += sizeOf(value);
-    return bytes > MAX_BYTES;
-  });
-  return Math.min(MAX_CALLS, index === -1 ? calls.length : Math.max(1, index));
+  for (const call of waiting) {
+    if (call.subject !== undefined && busy.has(call.subject)) continue;
+    bytes += call.values.reduce<number>((sum, value) => sum + sizeOf(value), 0);
+    if (chosen.size === MAX_CALLS || (bytes > MAX_BYTES && chosen.size > 0)) break;
+    chosen.add(call);
+  }
+  return chosen;
 }
 
 function sizeOf(value: Value): number {

@@ -15,7 +15,14 @@ import { currentProcess } from "../../base/processes.ts";
 import { createBatches } from "./batches.ts";
 import { type Broadcasts, LIVE_CHANNEL, createBroadcasts } from "./broadcasts.ts";
 import { type ChangeHub, createChangeHub } from "./changes.ts";
-import { type Connection, type PostgresSettings, type Row, type Value, openConnection, shownUrl } from "./connection.ts";
+import {
+  type Connection,
+  type PostgresSettings,
+  type Row,
+  type Value,
+  openConnection,
+  shownUrl,
+} from "./connection.ts";
 import { STEPS, migrate } from "./migrations.ts";
 import { poolerOnDirectUrl, storeError } from "./postgres-errors.ts";
 import { type RenewLeases, createRenewals } from "./renewals.ts";
@@ -39,7 +46,7 @@ export interface WriteCall {
   /** Of a function in the schema `holdfast`. */
   name: string;
   agentId: string;
-  /** Of the session or the item, to order writes. */
+  /** Of the session or the item. Writes with the same key run in turn. */
   key: string | number;
   /** The parameters of the function after the agent. */
   values: readonly Value[];
@@ -188,7 +195,7 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
   });
   const write = createBatches({
     query,
-    statement: (expressions) => `SELECT * FROM holdfast.publish(${writer}, array_to_json(ARRAY[${expressions}]))`,
+    statement: (expressions) => `SELECT * FROM holdfast.publish(${writer}, ARRAY[${expressions}])`,
     maxRunning: WRITES_AT_ONCE,
     onAnswer: (row) => changes.committed(row),
     onLost: () => changes.answerLost(),
@@ -202,13 +209,13 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
     broadcasts,
     renew: createRenewals(query),
     read: async (sql, values) => {
-      const call = { sql: `(SELECT json_agg(found) FROM (${sql}) AS found)`, values, isRepeatable: true, order: "" };
+      const call = { sql: `(SELECT json_agg(found) FROM (${sql}) AS found)`, values, isRepeatable: true };
       return ((await read(call)) ?? []) as Row[];
     },
     write: async ({ name, agentId, key, values, isRepeatable }) => {
       const places = [agentId, ...values].map((_, index) => `$${index + 1}`).join(", ");
-      const sql = `to_json(holdfast.${name}(${places}))`;
-      return await write({ sql, values: [agentId, ...values], isRepeatable, order: `${agentId} ${key}` });
+      const sql = `holdfast.${name}(${places})`;
+      return await write({ sql, values: [agentId, ...values], isRepeatable, subject: `${agentId} ${key}` });
     },
     id: async () => await registration.get(),
     onDoubt: (listener) => {

@@ -61,9 +61,9 @@ export function postgresReads(node: Pick<PostgresNode, "read">, agentId: string)
 
     inboxItem: async (id) => await first(toInboxItem, "SELECT * FROM holdfast.inbox WHERE agent = $1 AND id = $2", id),
     pendingItems: async (key) => {
-      const sql = `SELECT * FROM holdfast.inbox WHERE agent = $1 AND state IN ('queued', 'running')
-        AND key = coalesce($2, key) ORDER BY id`;
-      return (await all(sql, key)).map(toInboxItem);
+      const sql = "SELECT * FROM holdfast.inbox WHERE agent = $1 AND state IN ('queued', 'running')";
+      const rows = key === undefined ? all(`${sql} ORDER BY id`) : all(`${sql} AND key = $2 ORDER BY id`, key);
+      return (await rows).map(toInboxItem);
     },
     givenUp: async (limit) => {
       const sql = `SELECT * FROM holdfast.inbox WHERE agent = $1 AND note = '${GIVEN_UP_NOTE}' ORDER BY id DESC LIMIT $2`;

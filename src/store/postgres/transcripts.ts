@@ -206,13 +206,7 @@ interface StoredTranscript extends StoredContent {
   parent: string | undefined;
 }
 
-const FIND = `
-  SELECT c.id AS content, c.size, t.parent, EXISTS (
-      SELECT FROM holdfast.leases WHERE agent = $1 AND key = $4 AND epoch = $5 AND holder = $6
-    ) AS held
-  FROM (SELECT) AS one
-    LEFT JOIN holdfast.transcripts t ON t.agent = $1 AND t.folder = $2 AND t.name = $3
-    LEFT JOIN holdfast.contents c ON c.id = t.content`;
+const FIND = "SELECT * FROM holdfast.find_transcript($1, $2, $3, $4, $5, $6)";
 
 const FIND_PARENTS = `
   SELECT t.folder, t.name, t.parent, c.id AS content, c.size

@@ -3,6 +3,7 @@
  * everything or nothing.
  */
 import { createKeyedMutex } from "../../base/async.ts";
+import type { TakeKnown } from "../create-store.ts";
 import type { Write, WriteArguments, WriteName, WriteResult } from "../operations.ts";
 import { applyPendingChange } from "../pending.ts";
 import { type InboxItem, type Lease, APART_SUFFIX } from "../queues.ts";
@@ -25,16 +26,21 @@ import { readPending, toInboxItem, toLease, toOutboxItem, toWindow } from "./rea
 
 type Writes = { [Name in WriteName]: (given: WriteArguments<Name>) => Promise<WriteResult<Name>> };
 
-export function postgresWrites(node: PostgresNode, agentId: string): Write {
+export function postgresWrites(node: PostgresNode, agentId: string): { write: Write; takeKnown: TakeKnown } {
   const pendingTurns = createKeyedMutex();
+  const known = createKnownEntries();
   /** Calls a function whose first parameters are the agent and the key or the id. */
   const call = async (name: string, key: string | number, values: readonly Value[], isRepeatable = false) =>
     await node.write({ name, agentId, key, values: [key, ...values], isRepeatable });
 
   const writes: Writes = {
     putEntry: async (put) => {
-      const values = [...fenceOf(put.key, put.lease), { json: toPut(put) }];
-      return (await call("put_entry", put.key, values).catch(refuse(put))) === true;
+      const packed = toPut(put);
+      const values = [...fenceOf(put.key, put.lease), { json: packed }];
+      const version = (await call("put_entry", put.key, values).catch(refuse(put))) as number | null;
+      if (version === null) return false;
+      if (put.lease !== undefined) known.add(put.key, { version, entry: packed.entry, isOfLease: false });
+      return true;
     },
     deleteEntry: async ({ key, lease, withHandoff = false }) => {
       const values = [...fenceOf(key, lease), withHandoff];
@@ -52,7 +58,9 @@ export function postgresWrites(node: PostgresNode, agentId: string): Write {
 
     acquireLease: async ({ key, holder, process, ttlMs, claim = false }) => {
       const values = [holder, JSON.stringify(process), await node.id(), ttlMs, claim];
-      const { acquired, lease, claimed } = (await call("acquire_lease", key, values, true)) as AttemptRow;
+      const { acquired, lease, claimed, entry } = (await call("acquire_lease", key, values, true)) as AttemptRow;
+      if (entry) known.add(key, { ...entry, isOfLease: true });
+      else known.forget(key);
       if (!acquired) return { acquired, held: toLease(lease) };
       return { acquired, lease: toLease(lease), claimed: claimed ? toInboxItem(claimed) : undefined };
     },
@@ -66,7 +74,9 @@ export function postgresWrites(node: PostgresNode, agentId: string): Write {
       return { admitted, item: toInboxItem(item) };
     },
     claimItems: async ({ lease, ids, limit, turn }) =>
-      toInboxItems(await call("claim_items", lease.key, [...fencedBy(lease), ids, limit, turn]).catch(refuse({ lease }))),
+      toInboxItems(
+        await call("claim_items", lease.key, [...fencedBy(lease), ids, limit, turn]).catch(refuse({ lease })),
+      ),
     requeueItems: async ({ lease, ids, apart, excuse }) => {
       const values = [...fencedBy(lease), ids, apart === true ? APART_SUFFIX : undefined, excuse];
       return toInboxItems(await call("requeue_items", lease.key, values).catch(refuse({ lease })));
@@ -83,7 +93,10 @@ export function postgresWrites(node: PostgresNode, agentId: string): Write {
         startSending,
         now,
       ];
-      const replies = await call("finish_items", lease.key, values).catch(refuse({ lease, key: lease.key, entry: put?.entry }));
+      known.forget(lease.key);
+      const replies = await call("finish_items", lease.key, values).catch(
+        refuse({ lease, key: lease.key, entry: put?.entry }),
+      );
       return replies === null ? undefined : (replies as Row[]).map(toOutboxItem);
     },
     dropItems: async ({ key, ids, note, replies, now }) => {
@@ -134,7 +147,42 @@ export function postgresWrites(node: PostgresNode, agentId: string): Write {
         }
       }),
   };
-  return async (name, given) => await writes[name](given);
+  return { write: async (name, given) => await writes[name](given), takeKnown: known.take };
+}
+
+interface KnownEntry {
+  version: number;
+  /** JSON. */
+  entry: string;
+  /** Read together with the lease. */
+  isOfLease: boolean;
+}
+
+/** A turn decides by what it read with its lease, but not when others had time to change it. */
+const DECIDE_MS = 250;
+const MAX_KNOWN = 500;
+
+/** Entries of the running turns. */
+function createKnownEntries() {
+  const known = new Map<string, KnownEntry & { at: number }>();
+  const take: TakeKnown = (key, purpose) => {
+    const found = known.get(key);
+    if (found === undefined) return undefined;
+    known.delete(key);
+    const isFresh = found.isOfLease && performance.now() - found.at < DECIDE_MS;
+    if (purpose === "decide" && !isFresh) return undefined;
+    return { version: found.version, entry: JSON.parse(found.entry) as SessionEntry };
+  };
+  return {
+    take,
+    add: (key: string, entry: KnownEntry): void => {
+      known.delete(key);
+      known.set(key, { ...entry, at: performance.now() });
+      const [oldest = ""] = known.keys();
+      if (known.size > MAX_KNOWN) known.delete(oldest);
+    },
+    forget: (key: string): void => void known.delete(key),
+  };
 }
 
 interface DeletedRow {
@@ -146,6 +194,7 @@ interface AttemptRow {
   acquired: boolean;
   lease: Row;
   claimed?: Row | null;
+  entry?: { version: number; entry: string } | null;
 }
 
 /** The parameters of a fenced write: the epoch and the holder, or nothing. */
