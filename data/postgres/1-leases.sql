@@ -20,11 +20,12 @@ CREATE FUNCTION holdfast.lease_is_free(p_lease holdfast.leases) RETURNS boolean 
   SELECT p_lease.holder IS NULL OR p_lease.expires_at <= holdfast.now_ms() OR holdfast.node_is_dead(p_lease.node)
 $$;
 
-CREATE FUNCTION holdfast.fence(p_agent text, p_key text, p_epoch bigint, p_holder text) RETURNS void
+-- True, or an error. Called at the declaration of a variable, which is cheaper than a statement.
+CREATE FUNCTION holdfast.fence(p_agent text, p_key text, p_epoch bigint, p_holder text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   IF p_holder IS NULL THEN
-    RETURN;
+    RETURN true;
   END IF;
   PERFORM FROM holdfast.leases
     WHERE agent = p_agent AND key = p_key AND epoch = p_epoch AND holder = p_holder
@@ -32,16 +33,19 @@ BEGIN
   IF NOT FOUND THEN
     RAISE EXCEPTION 'lease lost' USING ERRCODE = 'HF001';
   END IF;
+  RETURN true;
 END $$;
 
--- Repeating a call with the same holder is harmless: a lost answer can be asked for again.
+-- Repeating a call with the same holder is harmless: a lost answer can be asked for again. With `p_claim`, the answer
+-- also has the entry, with which the turn begins.
 CREATE FUNCTION holdfast.acquire_lease(
   p_agent text, p_key text, p_holder text, p_process text, p_node integer, p_ttl double precision,
   p_claim boolean
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
   v_lease holdfast.leases;
   v_claimed json;
+  v_entry json;
 BEGIN
   SELECT * INTO v_lease FROM holdfast.leases WHERE agent = p_agent AND key = p_key FOR NO KEY UPDATE;
   IF NOT FOUND THEN
@@ -49,10 +53,10 @@ BEGIN
     SELECT * INTO v_lease FROM holdfast.leases WHERE agent = p_agent AND key = p_key FOR NO KEY UPDATE;
   END IF;
   IF v_lease.holder = p_holder THEN
-    RETURN json_build_object('acquired', true, 'lease', v_lease);
+    RETURN (json_build_object('acquired', true, 'lease', v_lease), NULL)::holdfast.written;
   END IF;
   IF NOT holdfast.lease_is_free(v_lease) THEN
-    RETURN json_build_object('acquired', false, 'lease', v_lease);
+    RETURN (json_build_object('acquired', false, 'lease', v_lease), NULL)::holdfast.written;
   END IF;
   IF v_lease.holder IS NOT NULL THEN
     INSERT INTO holdfast.take_overs (agent, key) VALUES (p_agent, p_key);
@@ -62,11 +66,16 @@ BEGIN
       expires_at = holdfast.now_ms() + p_ttl
     WHERE agent = p_agent AND key = p_key
     RETURNING * INTO v_lease;
-  PERFORM holdfast.record_change('lease', p_key);
   IF p_claim THEN
     v_claimed := holdfast.claim_only_item(p_agent, p_key);
+    SELECT json_build_object('version', version, 'entry', entry) INTO v_entry
+      FROM holdfast.entries WHERE agent = p_agent AND key = p_key;
   END IF;
-  RETURN json_build_object('acquired', true, 'lease', v_lease, 'claimed', v_claimed);
+  RETURN (
+    json_build_object('acquired', true, 'lease', v_lease, 'claimed', v_claimed, 'entry', v_entry),
+    concat_ws(',', holdfast.change(p_agent, 'lease', p_key),
+      CASE WHEN v_claimed IS NOT NULL THEN holdfast.change(p_agent, 'inbox', p_key) END)
+  )::holdfast.written;
 END $$;
 
 -- Renews the leases of one node together. Returns the new end of each, in the given order; null if it was lost.
@@ -83,15 +92,11 @@ CREATE FUNCTION holdfast.renew_leases(p_leases json) RETURNS json LANGUAGE sql A
   SELECT json_agg(renewed.expires_at ORDER BY given.nr) FROM given LEFT JOIN renewed USING (nr)
 $$;
 
-CREATE FUNCTION holdfast.release_lease(p_agent text, p_key text, p_holder text) RETURNS boolean
+CREATE FUNCTION holdfast.release_lease(p_agent text, p_key text, p_holder text) RETURNS holdfast.written
 LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE holdfast.leases SET holder = NULL WHERE agent = p_agent AND key = p_key AND holder = p_holder;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  PERFORM holdfast.record_change('lease', p_key);
-  RETURN true;
+  RETURN (to_json(FOUND), CASE WHEN FOUND THEN holdfast.change(p_agent, 'lease', p_key) END)::holdfast.written;
 END $$;
 
 -- Called several times a second by each node. Returns whether there are other nodes.

@@ -3,7 +3,7 @@
 CREATE FUNCTION holdfast.admit_message(
   p_agent text, p_key text, p_channel text, p_account_id text, p_chat_id text, p_message_id text,
   p_payload text, p_received_at double precision
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
   v_item holdfast.inbox;
 BEGIN
@@ -14,14 +14,13 @@ BEGIN
       ON CONFLICT DO NOTHING
       RETURNING * INTO v_item;
     IF FOUND THEN
-      PERFORM holdfast.record_change('inbox', p_key);
-      RETURN json_build_object('admitted', true, 'item', v_item);
+      RETURN (json_build_object('admitted', true, 'item', v_item), holdfast.change(p_agent, 'inbox', p_key))::holdfast.written;
     END IF;
     SELECT * INTO v_item FROM holdfast.inbox
       WHERE agent = p_agent AND channel = p_channel AND account_id = p_account_id AND chat_id = p_chat_id
         AND message_id = p_message_id;
     IF FOUND THEN
-      RETURN json_build_object('admitted', false, 'item', v_item);
+      RETURN (json_build_object('admitted', false, 'item', v_item), NULL)::holdfast.written;
     END IF;
   END LOOP;
 END $$;
@@ -37,21 +36,17 @@ BEGIN
       WHERE agent = p_agent AND key = p_key AND state IN ('queued', 'running') HAVING count(*) = 1
     )
     RETURNING * INTO v_item;
-  IF NOT FOUND THEN
-    RETURN NULL;
-  END IF;
-  PERFORM holdfast.record_change('inbox', p_key);
-  RETURN row_to_json(v_item);
+  RETURN CASE WHEN FOUND THEN row_to_json(v_item) END;
 END $$;
 
 -- `p_ids` null: all of the key.
 CREATE FUNCTION holdfast.claim_items(
   p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_limit integer, p_turn text
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   v_items json;
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   WITH chosen AS (
     SELECT id FROM holdfast.inbox
       WHERE agent = p_agent AND key = p_key AND state = 'queued' AND (p_ids IS NULL OR id = ANY (p_ids))
@@ -62,27 +57,23 @@ BEGIN
       FROM chosen WHERE item.id = chosen.id RETURNING item.*
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
-CREATE FUNCTION holdfast.moved_items(p_key text, p_items json) RETURNS json
-LANGUAGE plpgsql AS $$
-BEGIN
-  IF p_items IS NULL THEN
-    RETURN '[]';
-  END IF;
-  PERFORM holdfast.record_change('inbox', p_key);
-  RETURN p_items;
-END $$;
+CREATE FUNCTION holdfast.moved_items(p_agent text, p_key text, p_items json, p_changes text DEFAULT NULL)
+RETURNS holdfast.written LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN p_items IS NULL THEN ('[]'::json, NULL)::holdfast.written
+    ELSE (p_items, concat_ws(',', holdfast.change(p_agent, 'inbox', p_key), p_changes))::holdfast.written END
+$$;
 
 -- `p_apart` is the ending of the names of separated turns; null: each item keeps its turn.
 CREATE FUNCTION holdfast.requeue_items(
   p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_apart text, p_excuse text
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   v_items json;
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   WITH moved AS (
     UPDATE holdfast.inbox
       SET state = 'queued',
@@ -93,64 +84,52 @@ BEGIN
       RETURNING *
   )
   SELECT json_agg(moved ORDER BY id) INTO v_items FROM moved;
-  RETURN holdfast.moved_items(p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items);
 END $$;
 
--- Returns null, and changes nothing, if the entry has another version.
+-- The result is null, and nothing is changed, if the entry has another version.
 CREATE FUNCTION holdfast.finish_items(
   p_agent text, p_key text, p_epoch bigint, p_holder text, p_ids bigint[], p_note text, p_ending text,
   p_drafts json, p_put json, p_release boolean, p_start_sending boolean, p_now double precision
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
-  v_id bigint;
-  v_replies bigint[];
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
+  v_ended bigint[];
+  v_released holdfast.written;
+  v_replies holdfast.written;
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  FOREACH v_id IN ARRAY p_ids LOOP
-    PERFORM FROM holdfast.inbox
-      WHERE id = v_id AND agent = p_agent AND key = p_key AND state = 'running' FOR UPDATE;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'inbox item is not running' USING ERRCODE = 'HF002', DETAIL = v_id;
-    END IF;
-  END LOOP;
-  IF p_put IS NOT NULL AND NOT holdfast.apply_entry(
+  IF p_put IS NOT NULL AND holdfast.apply_entry(
     p_agent, p_key, json_populate_record(NULL::holdfast.entry_put, p_put)
-  ) THEN
+  ) IS NULL THEN
     RETURN NULL;
   END IF;
-  UPDATE holdfast.inbox SET state = 'done', note = coalesce(p_note, note), ending = p_ending WHERE id = ANY (p_ids);
-  IF FOUND THEN
-    PERFORM holdfast.record_change('inbox', p_key);
+  WITH ended AS (
+    UPDATE holdfast.inbox SET state = 'done', note = coalesce(p_note, note), ending = p_ending
+      WHERE id = ANY (p_ids) AND agent = p_agent AND key = p_key AND state = 'running' RETURNING id
+  )
+  SELECT array_agg(id) INTO v_ended FROM ended;
+  IF NOT coalesce(v_ended, '{}') @> p_ids THEN
+    RAISE EXCEPTION 'inbox item is not running' USING ERRCODE = 'HF002',
+      DETAIL = (SELECT min(id) FROM unnest(p_ids) AS id WHERE id <> ALL (coalesce(v_ended, '{}')));
   END IF;
   IF p_release THEN
-    PERFORM holdfast.release_lease(p_agent, p_key, p_holder);
+    v_released := holdfast.release_lease(p_agent, p_key, p_holder);
   END IF;
-  v_replies := holdfast.add_drafts(p_agent, p_key, p_drafts, p_now);
-  IF p_start_sending AND NOT holdfast.start_first(p_agent, p_key, v_replies[1]) THEN
-    RETURN '[]';
-  END IF;
-  RETURN holdfast.outbox_items(v_replies);
-END $$;
-
--- False if an earlier reply must be sent first, or if this is a repeated draft: it may have been sent.
-CREATE FUNCTION holdfast.start_first(p_agent text, p_key text, p_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE holdfast.outbox SET state = 'sending', attempts = 1
-    WHERE id = p_id AND state = 'pending' AND attempts = 0 AND NOT EXISTS (
-      SELECT FROM holdfast.outbox AS earlier
-      WHERE earlier.agent = p_agent AND earlier.key = p_key AND earlier.id < p_id
-        AND earlier.state IN ('pending', 'sending')
-    );
-  RETURN FOUND;
+  v_replies := holdfast.add_drafts(p_agent, p_key, p_drafts, p_now, p_start_sending);
+  RETURN (v_replies.result, nullif(concat_ws(',',
+    CASE WHEN p_put IS NOT NULL THEN holdfast.change(p_agent, 'entry', p_key) END,
+    CASE WHEN v_ended IS NOT NULL THEN holdfast.change(p_agent, 'inbox', p_key) END,
+    v_released.changes, v_replies.changes), ''))::holdfast.written;
 END $$;
 
 -- Drafts of dropped items only: each names its item in `item_id`.
 CREATE FUNCTION holdfast.drop_items(
   p_agent text, p_key text, p_ids bigint[], p_note text, p_drafts json, p_now double precision
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
   v_items json;
   v_dropped bigint[];
+  v_replies holdfast.written;
 BEGIN
   WITH chosen AS (
     SELECT id FROM holdfast.inbox
@@ -160,105 +139,101 @@ BEGIN
       FROM chosen WHERE item.id = chosen.id RETURNING item.*
   )
   SELECT json_agg(moved ORDER BY id), array_agg(id) INTO v_items, v_dropped FROM moved;
-  PERFORM holdfast.add_drafts(p_agent, p_key, (
+  v_replies := holdfast.add_drafts(p_agent, p_key, (
     SELECT json_agg(draft) FROM json_array_elements(p_drafts) AS draft
     WHERE (draft ->> 'item_id')::bigint = ANY (v_dropped)
   ), p_now);
-  RETURN holdfast.moved_items(p_key, v_items);
+  RETURN holdfast.moved_items(p_agent, p_key, v_items, v_replies.changes);
 END $$;
 
 CREATE FUNCTION holdfast.enqueue_drafts(
   p_agent text, p_key text, p_epoch bigint, p_holder text, p_drafts json, p_now double precision
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
+DECLARE
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  RETURN holdfast.outbox_items(holdfast.add_drafts(p_agent, p_key, p_drafts, p_now));
+  RETURN holdfast.add_drafts(p_agent, p_key, p_drafts, p_now);
 END $$;
 
--- Adds the drafts that are not there yet, and returns the ids of all of them in order.
-CREATE FUNCTION holdfast.add_drafts(p_agent text, p_key text, p_drafts json, p_now double precision)
-RETURNS bigint[] LANGUAGE plpgsql AS $$
+-- Adds the drafts that are not there yet. The result is all of them in order. With `p_start`, the first is added as
+-- being sent, and the result is empty if an earlier reply must be sent first or if it is a repeated draft: it may have
+-- been sent.
+CREATE FUNCTION holdfast.add_drafts(
+  p_agent text, p_key text, p_drafts json, p_now double precision, p_start boolean DEFAULT false
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
   v_draft record;
-  v_id bigint;
-  v_ids bigint[] := '{}';
+  v_item holdfast.outbox;
+  v_starts boolean := p_start AND NOT EXISTS (
+    SELECT FROM holdfast.outbox WHERE agent = p_agent AND key = p_key AND state IN ('pending', 'sending')
+  );
+  v_is_started boolean := false;
+  v_items json[] := '{}';
+  v_changes text;
 BEGIN
   FOR v_draft IN
     SELECT * FROM json_to_recordset(coalesce(p_drafts, '[]'))
       AS draft (idempotency_key text, channel text, account_id text, target text, payload text)
   LOOP
     LOOP
-      SELECT id INTO v_id FROM holdfast.outbox
-        WHERE agent = p_agent AND idempotency_key = v_draft.idempotency_key;
-      EXIT WHEN FOUND;
       INSERT INTO holdfast.outbox (agent, key, idempotency_key, channel, account_id, target, payload, created_at,
           due_at, state, attempts)
         VALUES (p_agent, p_key, v_draft.idempotency_key, v_draft.channel, v_draft.account_id, v_draft.target,
-          v_draft.payload, p_now, p_now, 'pending', 0)
+          v_draft.payload, p_now, p_now, CASE WHEN v_starts THEN 'sending' ELSE 'pending' END, v_starts::integer)
         ON CONFLICT DO NOTHING
-        RETURNING id INTO v_id;
+        RETURNING * INTO v_item;
       IF FOUND THEN
-        PERFORM holdfast.record_change('outbox', p_key, v_draft.channel, v_draft.account_id);
+        v_is_started := v_is_started OR v_starts;
+        v_changes := concat_ws(',', v_changes,
+          holdfast.change(p_agent, 'outbox', p_key, v_draft.channel, v_draft.account_id));
         EXIT;
       END IF;
+      SELECT * INTO v_item FROM holdfast.outbox
+        WHERE agent = p_agent AND idempotency_key = v_draft.idempotency_key;
+      EXIT WHEN FOUND;
     END LOOP;
-    v_ids := v_ids || v_id;
+    v_starts := false;
+    v_items := v_items || row_to_json(v_item);
   END LOOP;
-  RETURN v_ids;
+  RETURN (CASE WHEN p_start AND NOT v_is_started THEN '[]' ELSE array_to_json(v_items) END, v_changes)::holdfast.written;
 END $$;
 
-CREATE FUNCTION holdfast.outbox_items(p_ids bigint[]) RETURNS json LANGUAGE plpgsql AS $$
-DECLARE
-  v_id bigint;
-  v_item json;
-  v_items json[] := '{}';
-BEGIN
-  FOREACH v_id IN ARRAY p_ids LOOP
-    SELECT row_to_json(item) INTO v_item FROM holdfast.outbox AS item WHERE id = v_id;
-    v_items := v_items || v_item;
-  END LOOP;
-  RETURN array_to_json(v_items);
-END $$;
-
--- True for the one caller that knows the right number of attempts.
-CREATE FUNCTION holdfast.start_sending(p_agent text, p_id bigint, p_attempts integer) RETURNS boolean
+-- True for the one caller that knows the right number of attempts. Here and below, the id is enough: with the agent as a
+-- second condition, a plan may read all replies of the agent.
+CREATE FUNCTION holdfast.start_sending(p_agent text, p_id bigint, p_attempts integer) RETURNS holdfast.written
 LANGUAGE plpgsql AS $$
 DECLARE
   v_item holdfast.outbox;
 BEGIN
   UPDATE holdfast.outbox SET state = 'sending', attempts = attempts + 1
-    WHERE agent = p_agent AND id = p_id AND attempts = p_attempts AND state IN ('pending', 'sending')
+    WHERE id = p_id AND attempts = p_attempts AND state IN ('pending', 'sending')
     RETURNING * INTO v_item;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
-  RETURN true;
+  RETURN (to_json(FOUND),
+    CASE WHEN FOUND THEN holdfast.change(p_agent, 'outbox', v_item.key, v_item.channel, v_item.account_id) END)::holdfast.written;
 END $$;
 
 -- `delivered` is final, whatever is reported later.
 CREATE FUNCTION holdfast.settle_delivery(
   p_agent text, p_id bigint, p_state text, p_due_at double precision, p_delivered_id text, p_note text
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
   v_item holdfast.outbox;
 BEGIN
   UPDATE holdfast.outbox
     SET state = p_state, due_at = coalesce(p_due_at, due_at), note = coalesce(p_note, note),
       delivered_id = p_delivered_id
-    WHERE agent = p_agent AND id = p_id AND state <> 'delivered'
+    WHERE id = p_id AND state <> 'delivered'
     RETURNING * INTO v_item;
   IF FOUND THEN
-    PERFORM holdfast.record_change('outbox', v_item.key, v_item.channel, v_item.account_id);
-    RETURN true;
+    RETURN (to_json(true), holdfast.change(p_agent, 'outbox', v_item.key, v_item.channel, v_item.account_id))::holdfast.written;
   END IF;
-  PERFORM FROM holdfast.outbox WHERE agent = p_agent AND id = p_id;
+  PERFORM FROM holdfast.outbox WHERE id = p_id;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'no such outbox item' USING ERRCODE = 'HF003';
   ELSIF p_state <> 'delivered' THEN
     RAISE EXCEPTION 'already delivered' USING ERRCODE = 'HF004';
   END IF;
-  RETURN false;
+  RETURN (to_json(false), NULL)::holdfast.written;
 END $$;
 
 CREATE FUNCTION holdfast.prune_inbox(p_agent text, p_before double precision, p_limit integer) RETURNS bigint

@@ -20,24 +20,41 @@ CREATE TYPE holdfast.entry_put AS (
   now double precision
 );
 
+-- The result is the new version; null if the entry has another one than expected.
 CREATE FUNCTION holdfast.put_entry(
   p_agent text, p_key text, p_epoch bigint, p_holder text, p_put json
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
+DECLARE
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
+  v_version bigint := holdfast.apply_entry(p_agent, p_key, json_populate_record(NULL::holdfast.entry_put, p_put));
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  RETURN holdfast.apply_entry(p_agent, p_key, json_populate_record(NULL::holdfast.entry_put, p_put));
+  RETURN (to_json(v_version), CASE WHEN v_version IS NOT NULL THEN holdfast.change(p_agent, 'entry', p_key) END)::holdfast.written;
 END $$;
 
 CREATE FUNCTION holdfast.apply_entry(p_agent text, p_key text, p_put holdfast.entry_put)
-RETURNS boolean LANGUAGE plpgsql AS $$
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
+  v_locked boolean := holdfast.lock_key(p_agent, p_key);
   v_version bigint;
   v_other text;
 BEGIN
-  PERFORM holdfast.lock_key(p_agent, p_key);
-  SELECT version INTO v_version FROM holdfast.entries WHERE agent = p_agent AND key = p_key;
-  IF v_version IS DISTINCT FROM p_put.expected_version THEN
-    RETURN false;
+  IF p_put.expected_version IS NULL THEN
+    INSERT INTO holdfast.entries
+      (agent, key, version, session_id, updated_at, kind, channel, label, spawned_by, search, listing, entry)
+      VALUES (p_agent, p_key, nextval('holdfast.versions'), p_put.session_id, p_put.updated_at, p_put.kind,
+        p_put.channel, p_put.label, p_put.spawned_by, p_put.search, p_put.listing, p_put.entry)
+      ON CONFLICT DO NOTHING
+      RETURNING version INTO v_version;
+  ELSE
+    UPDATE holdfast.entries SET
+      (version, session_id, updated_at, kind, channel, label, spawned_by, search, listing, entry) =
+      (nextval('holdfast.versions'), p_put.session_id, p_put.updated_at, p_put.kind, p_put.channel, p_put.label,
+        p_put.spawned_by, p_put.search, p_put.listing, p_put.entry)
+      WHERE agent = p_agent AND key = p_key AND version = p_put.expected_version
+      RETURNING version INTO v_version;
+  END IF;
+  IF v_version IS NULL THEN
+    RETURN NULL;
   END IF;
   IF p_put.label_changed AND p_put.label IS NOT NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_agent || ' ' || p_put.label, 1));
@@ -47,17 +64,8 @@ BEGIN
       RAISE EXCEPTION 'label in use' USING ERRCODE = 'HF006', DETAIL = v_other;
     END IF;
   END IF;
-  INSERT INTO holdfast.entries
-    (agent, key, version, session_id, updated_at, kind, channel, label, spawned_by, search, listing, entry)
-    VALUES (p_agent, p_key, nextval('holdfast.versions'), p_put.session_id, p_put.updated_at, p_put.kind,
-      p_put.channel, p_put.label, p_put.spawned_by, p_put.search, p_put.listing, p_put.entry)
-    ON CONFLICT (agent, key) DO UPDATE SET
-      (version, session_id, updated_at, kind, channel, label, spawned_by, search, listing, entry) =
-      (excluded.version, excluded.session_id, excluded.updated_at, excluded.kind, excluded.channel, excluded.label,
-        excluded.spawned_by, excluded.search, excluded.listing, excluded.entry);
   PERFORM holdfast.move_window(p_agent, p_key, p_put);
-  PERFORM holdfast.record_change('entry', p_key);
-  RETURN true;
+  RETURN v_version;
 END $$;
 
 -- Closes and opens windows when the session id of a key changes. `openedWindow` in `store-rules.ts` is the same rule.
@@ -92,13 +100,14 @@ END $$;
 
 CREATE FUNCTION holdfast.delete_entry(
   p_agent text, p_key text, p_epoch bigint, p_holder text, p_with_handoff boolean
-) RETURNS json LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
+  v_locked boolean := holdfast.lock_key(p_agent, p_key);
+  v_handoff holdfast.written;
   v_entry text;
   v_windows json;
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
-  PERFORM holdfast.lock_key(p_agent, p_key);
   DELETE FROM holdfast.entries WHERE agent = p_agent AND key = p_key RETURNING entry INTO v_entry;
   IF NOT FOUND THEN
     RETURN NULL;
@@ -106,10 +115,12 @@ BEGIN
   WITH gone AS (DELETE FROM holdfast.windows WHERE agent = p_agent AND key = p_key RETURNING *)
     SELECT coalesce(json_agg(gone ORDER BY closed_at IS NULL, opened_at, seq), '[]') INTO v_windows FROM gone;
   IF p_with_handoff THEN
-    PERFORM holdfast.delete_handoff(p_agent, p_key);
+    v_handoff := holdfast.delete_handoff(p_agent, p_key);
   END IF;
-  PERFORM holdfast.record_change('entry', p_key);
-  RETURN json_build_object('entry', v_entry, 'windows', v_windows);
+  RETURN (
+    json_build_object('entry', v_entry, 'windows', v_windows),
+    concat_ws(',', holdfast.change(p_agent, 'entry', p_key), v_handoff.changes)
+  )::holdfast.written;
 END $$;
 
 CREATE FUNCTION holdfast.refuse_current_window(p_agent text, p_key text, p_session_id text) RETURNS void
@@ -125,7 +136,7 @@ END $$;
 CREATE FUNCTION holdfast.put_window(
   p_agent text, p_key text, p_session_id text, p_opened_at double precision,
   p_closed_at double precision, p_reason text, p_transcript text, p_archive text, p_state text
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM holdfast.refuse_current_window(p_agent, p_key, p_session_id);
   INSERT INTO holdfast.windows (agent, key, session_id, opened_at, closed_at, reason, transcript, archive, state)
@@ -134,58 +145,49 @@ BEGIN
       (seq, opened_at, closed_at, reason, transcript, archive, state) =
       (excluded.seq, excluded.opened_at, excluded.closed_at, excluded.reason, excluded.transcript, excluded.archive,
         excluded.state);
-  PERFORM holdfast.record_change('entry', p_key);
-  RETURN true;
+  RETURN (to_json(true), holdfast.change(p_agent, 'entry', p_key))::holdfast.written;
 END $$;
 
-CREATE FUNCTION holdfast.remove_window(p_agent text, p_key text, p_session_id text) RETURNS boolean
+CREATE FUNCTION holdfast.remove_window(p_agent text, p_key text, p_session_id text) RETURNS holdfast.written
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM holdfast.refuse_current_window(p_agent, p_key, p_session_id);
   DELETE FROM holdfast.windows WHERE agent = p_agent AND key = p_key AND session_id = p_session_id;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  PERFORM holdfast.record_change('entry', p_key);
-  RETURN true;
+  RETURN (to_json(FOUND), CASE WHEN FOUND THEN holdfast.change(p_agent, 'entry', p_key) END)::holdfast.written;
 END $$;
 
 CREATE FUNCTION holdfast.put_handoff(
   p_agent text, p_key text, p_expected_version bigint, p_state text, p_of_window text,
   p_now double precision
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
+  v_locked boolean := holdfast.lock_key(p_agent, p_key);
   v_version bigint;
 BEGIN
-  PERFORM holdfast.lock_key(p_agent, p_key);
   IF p_of_window IS NOT NULL THEN
     PERFORM FROM holdfast.windows WHERE agent = p_agent AND key = p_key AND session_id = p_of_window;
     IF NOT FOUND THEN
-      RETURN false;
+      RETURN (to_json(false), NULL)::holdfast.written;
     END IF;
   END IF;
   SELECT version INTO v_version FROM holdfast.handoffs WHERE agent = p_agent AND key = p_key;
   IF v_version IS DISTINCT FROM p_expected_version THEN
-    RETURN false;
+    RETURN (to_json(false), NULL)::holdfast.written;
   END IF;
   INSERT INTO holdfast.handoffs (agent, key, version, updated_at, state)
     VALUES (p_agent, p_key, nextval('holdfast.versions'), p_now, p_state)
     ON CONFLICT (agent, key) DO UPDATE SET
       (version, updated_at, state) = (excluded.version, excluded.updated_at, excluded.state);
-  PERFORM holdfast.record_change('handoff', p_key);
-  RETURN true;
+  RETURN (to_json(true), holdfast.change(p_agent, 'handoff', p_key))::holdfast.written;
 END $$;
 
-CREATE FUNCTION holdfast.delete_handoff(p_agent text, p_key text) RETURNS boolean
+CREATE FUNCTION holdfast.delete_handoff(p_agent text, p_key text) RETURNS holdfast.written
 LANGUAGE plpgsql AS $$
+DECLARE
+  v_locked boolean := holdfast.lock_key(p_agent, p_key);
 BEGIN
-  PERFORM holdfast.lock_key(p_agent, p_key);
   DELETE FROM holdfast.handoffs WHERE agent = p_agent AND key = p_key;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  PERFORM holdfast.record_change('handoff', p_key);
-  RETURN true;
+  RETURN (to_json(FOUND), CASE WHEN FOUND THEN holdfast.change(p_agent, 'handoff', p_key) END)::holdfast.written;
 END $$;
 
 -- `pending.ts` decides what the queue becomes; a null queue is removed. An added item makes its key the newest, and

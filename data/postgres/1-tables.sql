@@ -4,6 +4,8 @@
 -- - Instants are milliseconds since 1970, as everywhere in Holdfast.
 -- - JSON is stored as text. `jsonb` refuses \u0000 and half a surrogate pair, and changes the order of members.
 -- - `version` comes from one sequence and is never used again, so an equal version proves that nothing happened.
+-- - A connection keeps the plans of functions. With statistics of a nearly empty table, such a plan could read all of it
+--   later, so statistics are made from 1,000 rows on.
 -- - Only `now_ms()` decides whether a lease has expired, so the clocks of the nodes do not matter.
 
 CREATE SEQUENCE holdfast.versions;
@@ -27,7 +29,8 @@ CREATE TABLE holdfast.leases (
   node integer,
   expires_at double precision,
   PRIMARY KEY (agent, key)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 
 -- Leases that were taken from a node that died or could not renew them. Kept for a day.
 CREATE TABLE holdfast.take_overs (
@@ -52,7 +55,8 @@ CREATE TABLE holdfast.entries (
   listing text NOT NULL,
   entry text NOT NULL,
   PRIMARY KEY (agent, key)
-) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 CREATE INDEX entries_by_update ON holdfast.entries (agent, updated_at DESC, key);
 CREATE INDEX entries_by_label ON holdfast.entries (agent, label) WHERE label IS NOT NULL;
 
@@ -68,7 +72,7 @@ CREATE TABLE holdfast.windows (
   archive text,
   state text,
   PRIMARY KEY (agent, key, session_id)
-);
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 CREATE INDEX windows_by_session ON holdfast.windows (agent, session_id);
 
 CREATE TABLE holdfast.handoffs (
@@ -109,7 +113,8 @@ CREATE TABLE holdfast.inbox (
   note text,
   ending text,
   UNIQUE (agent, channel, account_id, chat_id, message_id)
-) WITH (autovacuum_vacuum_scale_factor = 0.05);
+) WITH (autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 CREATE INDEX inbox_pending ON holdfast.inbox (agent, key, id) WHERE state IN ('queued', 'running');
 CREATE INDEX inbox_ended ON holdfast.inbox (agent, received_at) WHERE state IN ('done', 'dropped');
 CREATE INDEX inbox_given_up ON holdfast.inbox (agent, id) WHERE note = 'given up';
@@ -130,53 +135,52 @@ CREATE TABLE holdfast.outbox (
   delivered_id text,
   note text,
   UNIQUE (agent, idempotency_key)
-) WITH (autovacuum_vacuum_scale_factor = 0.05);
+) WITH (autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 CREATE INDEX outbox_by_route ON holdfast.outbox (agent, channel, account_id, id) WHERE state IN ('pending', 'sending');
 CREATE INDEX outbox_by_key ON holdfast.outbox (agent, key, id) WHERE state IN ('pending', 'sending');
 CREATE INDEX outbox_settled ON holdfast.outbox (agent, created_at) WHERE state IN ('delivered', 'failed');
 CREATE INDEX outbox_failed ON holdfast.outbox (agent, id) WHERE state = 'failed';
 
--- What each write changed: a list of what, key, channel and account. `writer` is a random number of the process. Rows become visible out of order, so readers go by `xid`; see `changes.ts`. Old rows are pruned.
+-- What each commit changed: a list of agent, what, key, channel and account. `writer` is a random number of the process.
+-- Rows become visible out of order, so readers go by `xid`; see `changes.ts`. Old rows are pruned.
 CREATE TABLE holdfast.changes (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   writer bigint NOT NULL,
-  agent text COLLATE "C" NOT NULL,
   list json NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0.05);
+) WITH (autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 CREATE INDEX changes_by_xid ON holdfast.changes (xid);
 
 CREATE FUNCTION holdfast.now_ms() RETURNS double precision LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::double precision
 $$;
 
--- Notes a change of this transaction for `publish`.
-CREATE FUNCTION holdfast.record_change(
-  p_what text, p_key text, p_channel text DEFAULT NULL, p_account_id text DEFAULT NULL
-) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM set_config(
-    'holdfast.changes',
-    concat_ws(',', nullif(current_setting('holdfast.changes', true), ''),
-      json_build_array(p_what, p_key, p_channel, p_account_id)),
-    true);
-END $$;
+-- What a write returns: its result, and its changes as the elements of a JSON array. Null: nothing has changed.
+CREATE TYPE holdfast.written AS (result json, changes text);
 
--- Takes the result of a write, and tells the other nodes what it has changed. The caller gets both.
-CREATE FUNCTION holdfast.publish(p_agent text, p_writer bigint, p_result json, OUT result json, OUT changes json)
+CREATE FUNCTION holdfast.change(
+  p_agent text, p_what text, p_key text, p_channel text DEFAULT NULL, p_account_id text DEFAULT NULL
+) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT json_build_array(p_agent, p_what, p_key, p_channel, p_account_id)::text
+$$;
+
+-- Tells the other nodes what the writes of this statement have changed. The caller gets that and the results.
+CREATE FUNCTION holdfast.publish(p_writer bigint, p_written holdfast.written[], OUT results json, OUT changes json)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_list text := current_setting('holdfast.changes', true);
+  v_list text;
 BEGIN
-  result := p_result;
-  IF v_list <> '' THEN
+  SELECT json_agg(result), string_agg(w.changes, ',') INTO results, v_list FROM unnest(p_written) AS w;
+  IF v_list IS NOT NULL THEN
     changes := '[' || v_list || ']';
-    INSERT INTO holdfast.changes (writer, agent, list) VALUES (p_writer, p_agent, changes);
+    INSERT INTO holdfast.changes (writer, list) VALUES (p_writer, changes);
   END IF;
 END $$;
 
 -- Writers of one session's entry, windows and hand-off take turns, also while there is no row to lock.
-CREATE FUNCTION holdfast.lock_key(p_agent text, p_key text) RETURNS void LANGUAGE sql AS $$
-  SELECT pg_advisory_xact_lock(hashtextextended(p_agent || ' ' || p_key, 0))
+CREATE FUNCTION holdfast.lock_key(p_agent text, p_key text) RETURNS boolean LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock(hashtextextended(p_agent || ' ' || p_key, 0)) IS NOT NULL
 $$;

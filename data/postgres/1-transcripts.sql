@@ -6,14 +6,15 @@ CREATE TABLE holdfast.contents (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   size bigint NOT NULL DEFAULT 0,
   changed_at double precision NOT NULL DEFAULT holdfast.now_ms()
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 
 CREATE TABLE holdfast.parts (
   content bigint NOT NULL,
   at bigint NOT NULL,
   bytes bytea NOT NULL,
   PRIMARY KEY (content, at)
-);
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 
 -- `parent` is the name of the transcript that a fork continues.
 CREATE TABLE holdfast.transcripts (
@@ -23,7 +24,7 @@ CREATE TABLE holdfast.transcripts (
   content bigint NOT NULL,
   parent text COLLATE "C",
   PRIMARY KEY (agent, folder, name)
-);
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 CREATE INDEX transcripts_by_content ON holdfast.transcripts (content);
 
 -- Repeating a call with the same bytes is harmless, here and below.
@@ -51,32 +52,46 @@ BEGIN
   );
 END $$;
 
+-- Null: there is no such transcript. `held` is false if the lease is not the newest. A function, because its plan is kept.
+CREATE FUNCTION holdfast.find_transcript(
+  p_agent text, p_folder text, p_name text, p_key text, p_epoch bigint, p_holder text,
+  OUT content bigint, OUT size bigint, OUT parent text, OUT held boolean
+) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  SELECT c.id, c.size, t.parent INTO content, size, parent
+    FROM holdfast.transcripts t JOIN holdfast.contents c ON c.id = t.content
+    WHERE t.agent = p_agent AND t.folder = p_folder AND t.name = p_name;
+  held := EXISTS (
+    SELECT FROM holdfast.leases WHERE agent = p_agent AND key = p_key AND epoch = p_epoch AND holder = p_holder
+  );
+END $$;
+
 -- Adds a part at `p_at` to a transcript of `p_size` bytes. The last part makes all of them visible. Returns false if
 -- the size is another one.
 CREATE FUNCTION holdfast.append_part(
   p_agent text, p_folder text, p_name text, p_size bigint, p_at bigint, p_bytes bytea, p_is_last boolean,
   p_key text, p_epoch bigint, p_holder text
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   v_content bigint;
   v_size bigint;
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   SELECT c.id, c.size INTO v_content, v_size
     FROM holdfast.transcripts t JOIN holdfast.contents c ON c.id = t.content
     WHERE t.agent = p_agent AND t.folder = p_folder AND t.name = p_name
     FOR NO KEY UPDATE OF c;
   IF v_size IS DISTINCT FROM p_size THEN
-    RETURN p_is_last AND v_size = p_at + length(p_bytes) AND EXISTS (
+    RETURN (to_json(p_is_last AND v_size = p_at + length(p_bytes) AND EXISTS (
       SELECT FROM holdfast.parts WHERE content = v_content AND at = p_at AND bytes = p_bytes
-    );
+    )), NULL)::holdfast.written;
   END IF;
   DELETE FROM holdfast.parts WHERE content = v_content AND at >= p_at;
   INSERT INTO holdfast.parts (content, at, bytes) VALUES (v_content, p_at, p_bytes);
   IF p_is_last THEN
     UPDATE holdfast.contents SET size = p_at + length(p_bytes), changed_at = holdfast.now_ms() WHERE id = v_content;
   END IF;
-  RETURN true;
+  RETURN (to_json(true), NULL)::holdfast.written;
 END $$;
 
 -- For a content that has no name yet.
@@ -90,17 +105,18 @@ $$;
 CREATE FUNCTION holdfast.replace_content(
   p_agent text, p_folder text, p_name text, p_old bigint, p_new bigint, p_kept_as text,
   p_key text, p_epoch bigint, p_holder text
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS holdfast.written LANGUAGE plpgsql AS $$
+DECLARE
+  v_fence boolean := holdfast.fence(p_agent, p_key, p_epoch, p_holder);
 BEGIN
-  PERFORM holdfast.fence(p_agent, p_key, p_epoch, p_holder);
   UPDATE holdfast.transcripts SET content = p_new
     WHERE agent = p_agent AND folder = p_folder AND name = p_name AND content IN (p_old, p_new);
   IF NOT FOUND THEN
-    RETURN false;
+    RETURN (to_json(false), NULL)::holdfast.written;
   END IF;
   INSERT INTO holdfast.transcripts (agent, folder, name, content) VALUES (p_agent, p_folder, p_kept_as, p_old)
     ON CONFLICT DO NOTHING;
-  RETURN true;
+  RETURN (to_json(true), NULL)::holdfast.written;
 END $$;
 
 CREATE FUNCTION holdfast.discard_transcript(p_agent text, p_name text) RETURNS void LANGUAGE plpgsql AS $$

@@ -14,7 +14,7 @@ import { LOCAL_MEDIA, type Media } from "./media.ts";
 import { type Write, type WriteArguments, hasWindow, isNewest } from "./operations.ts";
 import { type HistoryOptions, type PendingQueues, createGroupHistory, createSystemEvents } from "./pending.ts";
 import type { AcquireOptions, Inbox, Lease, LeaseAttempt, Leases, Outbox, OutboxDraft, OutboxItem } from "./queues.ts";
-import type { PackedDraft, PutEntry, QueueName, StoreReads } from "./rows.ts";
+import type { PackedDraft, PutEntry, QueueName, StoreReads, StoredEntry } from "./rows.ts";
 import { type Mutate, type SessionEntry, windowStateOf } from "./session-entry.ts";
 import { leaseLost, windowNotClosed } from "./store-errors.ts";
 import { checkListQuery, handoffFromJson, handoffToJson, toJson } from "./store-rules.ts";
@@ -94,14 +94,24 @@ export type Modify = <Name extends ComparingWrite, Value>(
   write?: (put: WriteArguments<Name>) => Promise<boolean>,
 ) => Promise<Value>;
 
-/** For a store that compares versions: if another process was faster, everything runs again. */
-export function modifyByVersion(reads: StoreReads, write: Write): Modify {
+/** The newest entry that this process knows of a key, if it may serve the purpose. Given once. */
+export type TakeKnown = (key: string, purpose: "decide" | "finish") => StoredEntry | undefined;
+
+/**
+ * For a store that compares versions: if another process was faster, everything runs again. With `takeKnown`, the first
+ * attempt reads nothing: if the known entry is not the newest, the write is refused.
+ */
+export function modifyByVersion(reads: StoreReads, write: Write, takeKnown?: TakeKnown): Modify {
   const mutex = createKeyedMutex();
-  return async (name, key, prepare, put = (given) => write(name, given)) =>
+  return async (name, key, prepare, put) =>
     await mutex.run(`${name} ${key}`, async () => {
-      for (;;) {
-        const prepared = await prepare(reads);
-        if (prepared.put === undefined || (await put(prepared.put))) return prepared.value;
+      const purpose = put === undefined ? "decide" : "finish";
+      for (let known = name === "putEntry" ? takeKnown?.(key, purpose) : undefined; ; known = undefined) {
+        const entry = known;
+        const prepared = await prepare(entry === undefined ? reads : { ...reads, entry: () => entry });
+        if (prepared.put === undefined && entry === undefined) return prepared.value;
+        if (prepared.put !== undefined && (await (put?.(prepared.put) ?? write(name, prepared.put))))
+          return prepared.value;
       }
     });
 }

@@ -7,6 +7,7 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { createNodePool, openNode } from "../../src/store/postgres/node.ts";
 import { createPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { STEPS, type SchemaSteps } from "../../src/store/postgres/migrations.ts";
+import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startChild } from "../support/child.ts";
 import {
@@ -47,12 +48,12 @@ const EXPANDING_STEP = `
   ALTER TABLE holdfast.leases ADD COLUMN reason text;
   ALTER TABLE holdfast.inbox ADD COLUMN priority integer NOT NULL DEFAULT 0;
   CREATE TABLE holdfast.notes (key text PRIMARY KEY, text text NOT NULL);
-  CREATE OR REPLACE FUNCTION holdfast.release_lease(p_agent text, p_key text, p_holder text) RETURNS boolean
+  CREATE OR REPLACE FUNCTION holdfast.release_lease(p_agent text, p_key text, p_holder text) RETURNS holdfast.written
   LANGUAGE plpgsql AS $$
   BEGIN
     UPDATE holdfast.leases SET holder = NULL, reason = 'released'
       WHERE agent = p_agent AND key = p_key AND holder = p_holder;
-    RETURN FOUND;
+    RETURN (to_json(FOUND), NULL)::holdfast.written;
   END $$`;
 
 describe("nodes of a postgres store", () => {
@@ -278,6 +279,45 @@ describe("nodes of a postgres store", () => {
     expect(heard.at(-1)).toEqual({ text: texts.at(-1) });
   });
 
+  it("writes many sessions in a few commits, of which a refused write fails alone", async () => {
+    await using database = await freshDatabase();
+    await using store = await open(database.url);
+    await using other = await open(database.url, { agentId: "other" });
+    const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
+    const leases = await Promise.all(keys.map(async (key) => await acquire(store, key, LONG_MS)));
+    const stale = leases.map((lease, index) => (index % 13 === 5 ? { ...lease, epoch: 0 } : lease));
+    const written = await Promise.allSettled([
+      ...keys.map(async (key, index) => await store.update(key, () => entry(key), { lease: stale[index] })),
+      put(other, "main", entry("other")),
+    ]);
+    const refused = written.flatMap((write) => (write.status === "rejected" ? [write.reason as unknown] : []));
+    expect(refused).toEqual([5, 18, 31].map(() => expect.objectContaining({ kind: "fenced" }) as unknown));
+    expect((await store.list({ limit: 1 })).total).toBe(37);
+    expect((await other.list()).total).toBe(1);
+    const commits = await database.run("SELECT count(DISTINCT xmin::text)::integer AS count FROM holdfast.leases");
+    expect(commits[0]?.["count"]).toBeLessThan(5);
+  });
+
+  it("sees what another node changed, also if it knows an older entry", async () => {
+    await using database = await freshDatabase();
+    await using store = await open(database.url);
+    await using other = await open(database.url);
+    await put(store, KEY, entry("id"));
+    const address = { channel: "web", accountId: "default", chatId: KEY, messageId: "1" };
+    await store.inbox.admit({ key: KEY, address, payload: {}, receivedAt: 1 });
+    const attempt = await store.leases.acquire(KEY, { ttlMs: LONG_MS, claim: true });
+    if (!attempt.acquired || attempt.claimed === undefined) throw new Error("The message was not claimed");
+    const { lease, claimed } = attempt;
+    const add = (field: object) => (before: SessionEntry | undefined) => ({ ...(before ?? entry("id")), ...field });
+    await other.update(KEY, add({ model: "one" }));
+    await store.update(KEY, add({ label: "two" }), { lease });
+    await other.update(KEY, add({ displayName: "three" }));
+    await store.inbox.finish(lease, [claimed.id], [], { entry: add({ totalTokens: 4 }) });
+    const all = { model: "one", label: "two", displayName: "three", totalTokens: 4 };
+    expect(await store.get(KEY)).toMatchObject(all);
+    expect(await store.update(KEY, () => undefined)).toMatchObject(all);
+  });
+
   it("reports a change that commits after a later one", async () => {
     await using database = await freshDatabase();
     await using second = await freshConnection(database);
@@ -337,7 +377,7 @@ describe("nodes of a postgres store", () => {
 });
 
 const RECORD =
-  "INSERT INTO holdfast.changes (writer, agent, list) VALUES (1, 'main', json_build_array(json_build_array('entry', $1::text)))";
+  "INSERT INTO holdfast.changes (writer, list) VALUES (1, json_build_array(json_build_array('main', 'entry', $1::text)))";
 /** Holds up writes of the session's entry, after their fence. */
 const LOCK_MAIN = `SELECT pg_advisory_lock(hashtextextended('main ${KEY}', 0))`;
 const LOCKS = `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database

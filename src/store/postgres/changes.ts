@@ -12,8 +12,8 @@ import type { Connection, Row } from "./connection.ts";
 export interface ChangeHub {
   /** Calls `tell` for changes of this agent by other handles. Returns a function that stops it. */
   listen(agentId: string, tell: Tell): () => void;
-  /** Tells the other handles of the agent, here and in other processes. */
-  committed(agentId: string, changes: readonly StoreChange[]): void;
+  /** Tells the handles of this process and of others about the changes in the answer to a write. */
+  committed(answer: Row): void;
   /** Reads the changes of other nodes now. */
   look(): void;
   /** The answer to a write was lost, and with it its changes: reports everything that can have changed. */
@@ -67,19 +67,22 @@ export function createChangeHub({
   let announced: Promise<unknown> = Promise.resolve();
   let isAnnouncementDue = false;
 
-  const tellHandles = (agentId: string, changes: readonly StoreChange[]): void => {
-    for (const handle of handles) if (handle.agentId === agentId) handle.tell(changes);
+  const tellHandles = (rows: readonly ChangeRow[]): void => {
+    const byAgent = Map.groupBy(rows, ([agentId]) => agentId);
+    for (const { agentId, tell } of handles) {
+      const own = byAgent.get(agentId);
+      if (own !== undefined) tell(own.map(toChange));
+    }
   };
   const readChanges = async (): Promise<void> => {
     const readAt = performance.now();
     const [row] = await query(CHANGES, [position?.xmin, writer], { isRepeatable: true });
-    const { xmin, at, changes } = row as unknown as { xmin: string; at: number; changes: ChangesOfAgent[] | null };
+    const { xmin, at, changes } = row as unknown as { xmin: string; at: number; changes: ChangeRow[][] | null };
     const isLate = position?.at !== undefined && at - position.at > MISSED_AFTER_MS;
     const isMissed = isLate || isAnswerLost;
     isAnswerLost = false;
     position = { xmin, at, readAt };
-    const found = isMissed ? await readEverything(query) : (changes ?? []);
-    for (const [agentId, list] of found) tellHandles(agentId, list.map(toChange));
+    tellHandles(isMissed ? await readEverything(query) : (changes ?? []).flat());
   };
   const look = (): void => {
     if (polling === undefined) return;
@@ -128,9 +131,10 @@ export function createChangeHub({
         if (handles.size === 0) stop();
       };
     },
-    committed: (agentId, changes) => {
-      if (changes.length === 0) return;
-      tellHandles(agentId, changes);
+    committed: (answer) => {
+      const changes = answer["changes"] as unknown as ChangeRow[] | null;
+      if (changes === null) return;
+      tellHandles(changes);
       if (hasOthers()) announce();
     },
     look,
@@ -149,31 +153,31 @@ export function createChangeHub({
   };
 }
 
-type ChangeRow = readonly [what: StoreChange["what"], key: string, channel?: string | null, accountId?: string | null];
-type ChangesOfAgent = readonly [agentId: string, list: readonly ChangeRow[]];
+type ChangeRow = readonly [
+  agentId: string,
+  what: StoreChange["what"],
+  key: string,
+  channel?: string | null,
+  accountId?: string | null,
+];
 
-function toChange([what, key, channel, accountId]: ChangeRow): StoreChange {
+function toChange([, what, key, channel, accountId]: ChangeRow): StoreChange {
   return typeof channel === "string" && typeof accountId === "string"
     ? { what, key, route: { channel, accountId } }
     : { what, key };
 }
 
-/** The changes of a write of this node, which come with its answer. */
-export function publishedChanges(row: Row | undefined): StoreChange[] {
-  return ((row?.["changes"] ?? []) as unknown as ChangeRow[]).map(toChange);
-}
-
 /** Without a position, only where the next reading begins. */
 const CHANGES = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, extract(epoch FROM clock_timestamp())::float8 * 1000 AS at,
-    (SELECT json_agg(json_build_array(agent, list) ORDER BY seq) FROM holdfast.changes
+    (SELECT json_agg(list ORDER BY seq) FROM holdfast.changes
      WHERE xid >= $1::xid8 AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND writer <> $2)
       AS changes`;
 
 /** For a node that has missed changes: everything that can have changed. */
-async function readEverything(query: Connection["query"]): Promise<ChangesOfAgent[]> {
+async function readEverything(query: Connection["query"]): Promise<ChangeRow[]> {
   const [row] = await query(
-    `SELECT json_agg(json_build_array(agent, json_build_array(json_build_array(what, key)))) AS changes FROM (
+    `SELECT json_agg(json_build_array(agent, what, key)) AS changes FROM (
        SELECT agent, 'entry' AS what, key FROM holdfast.entries
        UNION SELECT agent, 'lease', key FROM holdfast.leases
        UNION SELECT agent, 'inbox', key FROM holdfast.inbox WHERE state IN ('queued', 'running')
@@ -183,5 +187,5 @@ async function readEverything(query: Connection["query"]): Promise<ChangesOfAgen
     [],
     { isRepeatable: true },
   );
-  return (row?.["changes"] ?? []) as unknown as ChangesOfAgent[];
+  return (row?.["changes"] ?? []) as unknown as ChangeRow[];
 }

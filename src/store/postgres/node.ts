@@ -12,9 +12,17 @@ import { lazy } from "../../base/async.ts";
 import type { Logger } from "../../base/log.ts";
 import { packageVersion } from "../../base/package.ts";
 import { currentProcess } from "../../base/processes.ts";
+import { createBatches } from "./batches.ts";
 import { type Broadcasts, LIVE_CHANNEL, createBroadcasts } from "./broadcasts.ts";
 import { type ChangeHub, createChangeHub } from "./changes.ts";
-import { type Connection, type PostgresSettings, openConnection, shownUrl } from "./connection.ts";
+import {
+  type Connection,
+  type PostgresSettings,
+  type Row,
+  type Value,
+  openConnection,
+  shownUrl,
+} from "./connection.ts";
 import { STEPS, migrate } from "./migrations.ts";
 import { poolerOnDirectUrl, storeError } from "./postgres-errors.ts";
 import { type RenewLeases, createRenewals } from "./renewals.ts";
@@ -23,15 +31,31 @@ export interface PostgresNode extends Pick<Connection, "location" | "query" | "m
   readonly changes: ChangeHub;
   readonly broadcasts: Broadcasts;
   readonly renew: RenewLeases;
+  /** A read of rows without binary columns, together with others. `$1` is the first value. */
+  read(sql: string, values: readonly Value[]): Promise<Row[]>;
+  /** Calls a function that writes, together with others, and publishes its changes. Resolves to its result. */
+  write(call: WriteCall): Promise<unknown>;
   /** The id of this node, which is registered with the first call. */
   id(): Promise<number>;
   /** See `Leases.onDoubt`. */
   readonly onDoubt: (listener: () => void) => () => void;
-  /** Marks the changes of this process. */
-  readonly writer: number;
   close(): Promise<void>;
 }
 
+export interface WriteCall {
+  /** Of a function in the schema `holdfast`. */
+  name: string;
+  agentId: string;
+  /** Of the session or the item. Writes with the same key run in turn. */
+  key: string | number;
+  /** The parameters of the function after the agent. */
+  values: readonly Value[];
+  isRepeatable: boolean;
+}
+
+/** One executes while another waits for the disk. More would make smaller batches. */
+const WRITES_AT_ONCE = 2;
+const READS_AT_ONCE = 2;
 /** In `1-leases.sql` too. */
 const NODE_LOCKS = 482_716_093;
 /** Twice within the time after which a node without its lock is dead. */
@@ -164,6 +188,18 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
     logger,
   });
   const broadcasts = createBroadcasts({ query, writer, hasOthers: () => othersSeen });
+  const read = createBatches({
+    query,
+    statement: (expressions) => `SELECT array_to_json(ARRAY[${expressions}]) AS results`,
+    maxRunning: READS_AT_ONCE,
+  });
+  const write = createBatches({
+    query,
+    statement: (expressions) => `SELECT * FROM holdfast.publish(${writer}, ARRAY[${expressions}])`,
+    maxRunning: WRITES_AT_ONCE,
+    onAnswer: (row) => changes.committed(row),
+    onLost: () => changes.answerLost(),
+  });
 
   return {
     location,
@@ -172,12 +208,20 @@ export async function openNode(settings: PostgresSettings, logger: Logger, steps
     changes,
     broadcasts,
     renew: createRenewals(query),
+    read: async (sql, values) => {
+      const call = { sql: `(SELECT json_agg(found) FROM (${sql}) AS found)`, values, isRepeatable: true };
+      return ((await read(call)) ?? []) as Row[];
+    },
+    write: async ({ name, agentId, key, values, isRepeatable }) => {
+      const places = [agentId, ...values].map((_, index) => `$${index + 1}`).join(", ");
+      const sql = `holdfast.${name}(${places})`;
+      return await write({ sql, values: [agentId, ...values], isRepeatable, subject: `${agentId} ${key}` });
+    },
     id: async () => await registration.get(),
     onDoubt: (listener) => {
       doubters.add(listener);
       return () => doubters.delete(listener);
     },
-    writer,
     close: async () => {
       if (isClosed) return;
       await registration.made();

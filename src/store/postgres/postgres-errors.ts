@@ -118,17 +118,14 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   },
 };
 
+export const OUTCOME_UNKNOWN = "store-outcome-unknown";
+
 export function outcomeUnknown(location: string, cause: unknown): HoldfastError {
-  return new HoldfastError(
-    "unavailable",
-    "store-outcome-unknown",
-    `The connection to ${location} broke during a write`,
-    {
-      hint: "The change may have been made. Read the session again before you repeat it.",
-      data: { location },
-      cause,
-    },
-  );
+  return new HoldfastError("unavailable", OUTCOME_UNKNOWN, `The connection to ${location} broke during a write`, {
+    hint: "The change may have been made. Read the session again before you repeat it.",
+    data: { location },
+    cause,
+  });
 }
 
 export function invalidUrl(setting: string, cause: unknown): HoldfastError {

@@ -33,7 +33,7 @@ const LEASE_MARGIN_MS = 1000;
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { node, agentId, copiesFolder: folder, clock = systemClock, logger = silentLogger } = options;
   const reads = postgresReads(node, agentId);
-  const write = postgresWrites(node, agentId);
+  const { write, takeKnown } = postgresWrites(node, agentId);
   const feed = createListeners(logger, () => node.changes.listen(agentId, (changes) => feed.tell(changes)));
 
   return await createStore(options, {
@@ -46,7 +46,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     unattendedKeys: async (limit) => await unattendedKeys(node, agentId, limit),
     read: async (task) => await task(reads),
     write,
-    modify: modifyByVersion(reads, write),
+    modify: modifyByVersion(reads, write, takeKnown),
     copyEntry,
     list: async (query) => await listSessions(node, agentId, query),
     listJson: async (query) => await listAsJson(node, agentId, query),

@@ -18,10 +18,9 @@ import type { PostgresNode } from "./node.ts";
 /** Sorts after every character of a session id. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-export function postgresReads({ query }: Pick<PostgresNode, "query">, agentId: string): StoreReads {
+export function postgresReads(node: Pick<PostgresNode, "read">, agentId: string): StoreReads {
   /** `$1` is the agent. */
-  const all = async (sql: string, ...values: Value[]): Promise<Row[]> =>
-    await query(sql, [agentId, ...values], { isRepeatable: true });
+  const all = async (sql: string, ...values: Value[]): Promise<Row[]> => await node.read(sql, [agentId, ...values]);
   const first = async <T>(read: (row: Row) => T, sql: string, ...values: Value[]): Promise<T | undefined> => {
     const [row] = await all(sql, ...values);
     return row && read(row);
@@ -62,9 +61,9 @@ export function postgresReads({ query }: Pick<PostgresNode, "query">, agentId: s
 
     inboxItem: async (id) => await first(toInboxItem, "SELECT * FROM holdfast.inbox WHERE agent = $1 AND id = $2", id),
     pendingItems: async (key) => {
-      const sql = `SELECT * FROM holdfast.inbox WHERE agent = $1 AND state IN ('queued', 'running')
-        AND key = coalesce($2, key) ORDER BY id`;
-      return (await all(sql, key)).map(toInboxItem);
+      const sql = "SELECT * FROM holdfast.inbox WHERE agent = $1 AND state IN ('queued', 'running')";
+      const rows = key === undefined ? all(`${sql} ORDER BY id`) : all(`${sql} AND key = $2 ORDER BY id`, key);
+      return (await rows).map(toInboxItem);
     },
     givenUp: async (limit) => {
       const sql = `SELECT * FROM holdfast.inbox WHERE agent = $1 AND note = '${GIVEN_UP_NOTE}' ORDER BY id DESC LIMIT $2`;
@@ -97,7 +96,7 @@ export function postgresReads({ query }: Pick<PostgresNode, "query">, agentId: s
         "SELECT version, state FROM holdfast.handoffs WHERE agent = $1 AND key = $2",
         key,
       ),
-    pendingQueue: async (kind, key) => (await readPending({ query }, agentId, kind, key)).queue,
+    pendingQueue: async (kind, key) => (await readPending(node, agentId, kind, key)).queue,
   };
 }
 
@@ -126,7 +125,7 @@ const ENDED_BEFORE = {
 
 /** Sessions with pending messages whose lease is free, the longest waiting first. */
 export async function unattendedKeys(
-  { query }: Pick<PostgresNode, "query">,
+  { read }: Pick<PostgresNode, "read">,
   agentId: string,
   limit: number,
 ): Promise<string[]> {
@@ -134,7 +133,7 @@ export async function unattendedKeys(
       SELECT key, min(id) AS oldest FROM holdfast.inbox WHERE agent = $1 AND state IN ('queued', 'running') GROUP BY key
     ) AS waiting LEFT JOIN holdfast.leases AS lease ON lease.agent = $1 AND lease.key = waiting.key
     WHERE lease.key IS NULL OR holdfast.lease_is_free(lease) ORDER BY oldest LIMIT $2`;
-  return (await query(sql, [agentId, limit], { isRepeatable: true })).map(({ key }) => String(key));
+  return (await read(sql, [agentId, limit])).map(({ key }) => String(key));
 }
 
 interface StoredQueue {
@@ -144,28 +143,27 @@ interface StoredQueue {
 }
 
 export async function readPending(
-  { query }: Pick<PostgresNode, "query">,
+  { read }: Pick<PostgresNode, "read">,
   agentId: string,
   kind: PendingKind,
   key: string,
 ): Promise<StoredQueue> {
   const sql = "SELECT version, queue FROM holdfast.pending WHERE agent = $1 AND kind = $2 AND key = $3";
-  const [row] = await query(sql, [agentId, kind, key], { isRepeatable: true });
+  const [row] = await read(sql, [agentId, kind, key]);
   if (row === undefined) return { queue: undefined, version: undefined };
   return { queue: parsePendingQueue(String(row["queue"])), version: Number(row["version"]) };
 }
 
 /** Newest first. */
 export async function listHandoffs(
-  { query }: Pick<PostgresNode, "query">,
+  { read }: Pick<PostgresNode, "read">,
   agentId: string,
   { limit, prefix = "" }: { limit?: number | undefined; prefix?: string | undefined },
 ): Promise<KeptHandoff[]> {
-  const rows = await query(
+  const rows = await read(
     `SELECT key, updated_at, state FROM holdfast.handoffs WHERE agent = $1 AND key >= $2 AND key < $3
      ORDER BY updated_at DESC, version DESC LIMIT $4`,
     [agentId, prefix, `${prefix}${LAST_CHARACTER}`, limit],
-    { isRepeatable: true },
   );
   return rows.map(({ key, updated_at: updatedAt, state }) => {
     return { key: String(key), updatedAt: Number(updatedAt), state: handoffFromJson(String(state)) };

@@ -60,10 +60,21 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
 
   const query = async (sql: string, values: readonly Value[]): Promise<Row[]> =>
     await node.query(sql, [agentId, ...values], { isRepeatable: true });
+  /** Calls a function that checks the lease, and resolves to whether it did what it should. */
+  const call = async (name: string, { held }: TranscriptCopy, values: readonly Value[]): Promise<boolean> => {
+    const { key = "", epoch, holder } = held?.lease ?? {};
+    const fenced = [...values, key, epoch, holder];
+    try {
+      return (await node.write({ name, agentId, key, values: fenced, isRepeatable: true })) === true;
+    } catch (error) {
+      if (codeOf(error) === REFUSED.leaseLost && held !== undefined) throw leaseLost(held.lease);
+      throw error;
+    }
+  };
 
   const find = async ({ name, folder, held }: TranscriptCopy): Promise<StoredTranscript | undefined> => {
     const { key, epoch, holder } = held?.lease ?? {};
-    const [row] = await query(FIND, [folder, name, key, epoch, holder]);
+    const [row] = await node.read(FIND, [agentId, folder, name, key, epoch, holder]);
     if (held !== undefined && row?.["held"] !== true) throw leaseLost(held.lease);
     return row?.["content"] == null ? undefined : toStored(row);
   };
@@ -85,19 +96,12 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
     }
   };
 
-  const append = async ({ name, folder, held }: TranscriptCopy, size: number, bytes: Uint8Array): Promise<void> => {
-    const { key, epoch, holder } = held?.lease ?? {};
-    const sql = "SELECT holdfast.append_part($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS done";
+  const append = async (copy: TranscriptCopy, size: number, bytes: Uint8Array): Promise<void> => {
+    const { name, folder } = copy;
     for (let at = 0; at < bytes.length; at += PART_BYTES) {
       const part = bytes.subarray(at, at + PART_BYTES);
       const isLast = at + PART_BYTES >= bytes.length;
-      const [row] = await query(sql, [folder, name, size, size + at, part, isLast, key, epoch, holder]).catch(
-        (error: unknown) => {
-          if (codeOf(error) === REFUSED.leaseLost && held !== undefined) throw leaseLost(held.lease);
-          throw error;
-        },
-      );
-      if (row?.["done"] !== true) throw hasMoved(name);
+      if (!(await call("append_part", copy, [folder, name, size, size + at, part, isLast]))) throw hasMoved(name);
     }
   };
   const create = async ({ name, folder }: TranscriptCopy, content: Uint8Array): Promise<boolean> => {
@@ -107,8 +111,7 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
     return row?.["done"] === true;
   };
   const replace = async (copy: TranscriptCopy, file: string, keptAs: string): Promise<void> => {
-    const { name, folder, held, path } = copy;
-    const { key, epoch, holder } = held?.lease ?? {};
+    const { name, folder, path } = copy;
     const old = await find(copy);
     if (old === undefined || !(await copies.isExact(path, old))) {
       await copies.forget(path);
@@ -117,13 +120,7 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
     const content = await uploadContent(node, file);
     // Without its mark, the copy is made again if this process ends before it has replaced the file.
     await copies.forget(path);
-    const sql = "SELECT holdfast.replace_content($1, $2, $3, $4, $5, $6, $7, $8, $9) AS done";
-    const values = [folder, name, old.content, content, keptAs, key, epoch, holder];
-    const [row] = await query(sql, values).catch((error: unknown) => {
-      if (codeOf(error) === REFUSED.leaseLost && held !== undefined) throw leaseLost(held.lease);
-      throw error;
-    });
-    if (row?.["done"] !== true) throw hasMoved(name);
+    if (!(await call("replace_content", copy, [folder, name, old.content, content, keptAs]))) throw hasMoved(name);
   };
   const backingOf = (copy: TranscriptCopy): TranscriptBacking => ({
     refresh: async () => await refresh(copy),
@@ -209,13 +206,7 @@ interface StoredTranscript extends StoredContent {
   parent: string | undefined;
 }
 
-const FIND = `
-  SELECT c.id AS content, c.size, t.parent, EXISTS (
-      SELECT FROM holdfast.leases WHERE agent = $1 AND key = $4 AND epoch = $5 AND holder = $6
-    ) AS held
-  FROM (SELECT) AS one
-    LEFT JOIN holdfast.transcripts t ON t.agent = $1 AND t.folder = $2 AND t.name = $3
-    LEFT JOIN holdfast.contents c ON c.id = t.content`;
+const FIND = "SELECT * FROM holdfast.find_transcript($1, $2, $3, $4, $5, $6)";
 
 const FIND_PARENTS = `
   SELECT t.folder, t.name, t.parent, c.id AS content, c.size
