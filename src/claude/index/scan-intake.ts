@@ -121,17 +121,18 @@ interface ScanPoolOptions {
 /** Below this size, worker threads save no time: each has to compile the same code again. */
 const INLINE_BYTES = 12 * 1024 * 1024;
 const INLINE_USAGE_BYTES = 160 * 1024 * 1024;
-/** Below this size, this thread reads too and replaces one worker. Above it, this thread is busy writing. */
+/** Below this size, this thread reads too and replaces one worker. Above it, this thread is busy writing all facts. */
 const SHARED_BYTES = 1024 * 1024 * 1024;
-const BATCH_BYTES = 8 * 1024 * 1024;
+/** Most folders fit, so that a fork is read with its original. */
+const BATCH_BYTES = 24 * 1024 * 1024;
 const BATCH_FILES = 256;
 /** Batches that a worker gets in advance, because this thread is often busy and cannot send the next one. */
 const BATCHES_AHEAD = 8;
 /** Fewer, because this thread sends the next one after every batch that it reads itself. */
-const BATCHES_AHEAD_SHARED = 3;
+const BATCHES_AHEAD_SHARED = 2;
 const MAX_THREADS = 4;
 /** A thread makes only short-lived garbage, so a larger heap would only use more memory. */
-const LIMITS = { maxYoungGenerationSizeMb: 6 };
+const LIMITS = { maxYoungGenerationSizeMb: 16 };
 
 interface Batch {
   folder: string;
@@ -169,10 +170,11 @@ function createScanPool(options: ScanPoolOptions) {
       fail(error);
     }
   };
-  const isShared = (): boolean => bytes <= SHARED_BYTES && pool.length < threads;
+  const mayShare = (): boolean => bytes - usageBytes <= SHARED_BYTES;
+  const isShared = (): boolean => mayShare() && pool.length < threads;
   const startThreads = (): void => {
     if (threads === 0 || (bytes - usageBytes <= INLINE_BYTES && usageBytes <= INLINE_USAGE_BYTES)) return;
-    const wanted = bytes <= SHARED_BYTES ? Math.max(1, threads - 1) : threads;
+    const wanted = mayShare() ? Math.max(1, threads - 1) : threads;
     while (pool.length < wanted) pool.push(startThread());
   };
   const startThread = (): PoolThread => {
@@ -184,10 +186,10 @@ function createScanPool(options: ScanPoolOptions) {
       const message = "A thread that reads transcripts failed";
       fail(new HoldfastError("unavailable", "scan-thread-failed", message, { hint, cause }));
     });
-    worker.on("message", (results: ScanResult[]) => {
+    worker.on("message", (results: string) => {
       thread.sent -= 1;
       handOut();
-      receive(results);
+      receive(JSON.parse(results) as ScanResult[]);
       endIfDone();
     });
     return thread;

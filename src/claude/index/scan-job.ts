@@ -68,7 +68,7 @@ const scratch = new Uint8Array(CHECKED_BYTES);
 const words = new Int32Array(scratch.buffer);
 
 /** Most lines of this size fit, and no text is made of the whole chunk. */
-const USAGE_CHUNK_BYTES = 512 * 1024;
+const USAGE_CHUNK_BYTES = 256 * 1024;
 
 export type Scanners = ReturnType<typeof createScanners>;
 

@@ -125,12 +125,21 @@ export function decodeText(bytes: Buffer, start: number, end: number): string | 
     }
   }
   // A slice of the chunk's string would keep the whole chunk in memory.
-  return (bytes as SliceableBuffer).latin1Slice(start + 1, end - 1);
+  return latin1(bytes, start + 1, end - 1);
 }
 
-/** `toString("latin1")` calls this; for short texts the detour costs more than the work. */
+/** `toString` calls these; for short texts the detour costs more than the work. */
 interface SliceableBuffer extends Buffer {
   latin1Slice(start: number, end: number): string;
+  utf8Slice(start: number, end: number): string;
+}
+
+export function latin1(bytes: Buffer, start: number, end: number): string {
+  return (bytes as SliceableBuffer).latin1Slice(start, end);
+}
+
+export function utf8(bytes: Buffer, start: number, end: number): string {
+  return (bytes as SliceableBuffer).utf8Slice(start, end);
 }
 
 /** `"2026-11-15T18:13:04.760Z"` with its quotes. */

@@ -43,11 +43,10 @@ export const ANSWER: Passage = {
   opening: '[{"type":"t',
   next: '],"stop_reason":',
 };
-/** The start of a line. Inside a line it may be the start of a second line that was joined to it. */
-export const LINE_START = '{"parentUuid":';
+/** A member of nearly every line. In a value that is jumped over, it may belong to a second line joined to this one. */
+export const ANOTHER_LINE = '"parentUuid":';
 
-/** Members of a model's line that accounting needs. */
-export const USAGE_MEMBERS = [
+export const LINE_MEMBERS = [
   "uuid",
   "message.id",
   "message.model",
@@ -58,10 +57,6 @@ export const USAGE_MEMBERS = [
   "message.usage.cache_read_input_tokens",
   "message.usage.cache_creation_input_tokens",
   "message.usage.cache_creation.ephemeral_1h_input_tokens",
-] as const;
-
-export const LINE_MEMBERS = [
-  ...USAGE_MEMBERS,
   "type",
   "subtype",
   "timestamp",
@@ -143,7 +138,7 @@ export const SYNTHETIC_MODEL = "<synthetic>";
 
 /** The usage on the line that `line` skimmed last. Undefined when the line uses nothing. */
 export function readUsage(
-  line: ObjectSkimmer<(typeof USAGE_MEMBERS)[number]>,
+  line: ObjectSkimmer<(typeof LINE_MEMBERS)[number]>,
   at: number | undefined,
 ): { messageId: string; usage: MessageUsage } | undefined {
   const member = line.slots;

@@ -5,9 +5,9 @@
 import { redactText } from "../../base/redact.ts";
 import { COMMA, DAMAGED, OPEN_BRACE, OPEN_BRACKET, decodeInstant, skipSpace, skipValue } from "./json-bytes.ts";
 import {
+  ANOTHER_LINE,
   ANSWER,
   LINE_MEMBERS,
-  LINE_START,
   NAME_LENGTH,
   SYNTHETIC_MODEL,
   TOOL_RESULT,
@@ -28,11 +28,11 @@ export interface LineReader {
   begin(scan: SessionScan, ledger: UsageLedger): void;
   /**
    * Adds the line from `start` to `end`, without its newline. Returns false and adds nothing when the line is not a
-   * complete JSON object. `text` is `bytes` as Latin-1.
+   * complete JSON object. `text` is `bytes` as Latin-1, or empty unless `needsText`.
    */
   read(bytes: Buffer, text: string, start: number, end: number): boolean;
-  /** Whether a line adds nothing, as its first bytes show. Optional: every line is read. */
-  skips?: ((bytes: Buffer, start: number, end: number) => boolean) | undefined;
+  /** One text for all lines of a chunk is cheaper than one for each, unless most of them are skipped. */
+  needsText: boolean;
   /** Notes a damaged line. */
   reject(offset: number, reason: string): void;
 }
@@ -53,7 +53,7 @@ export function createLineReader(): LineReader {
   const passages: (Passage | undefined)[] = [];
   passages[member.message] = TOOL_RESULT;
   passages[member["message.content"]] = ANSWER;
-  const shortCut = { last: member.toolUseResult, passages, other: LINE_START };
+  const shortCut = { last: member.toolUseResult, passages, other: ANOTHER_LINE };
   const tail = createLineTail();
   /** The branch in the kept tail. */
   let tailBranch: string | undefined;
@@ -175,6 +175,7 @@ export function createLineReader(): LineReader {
   const noteText = (slot: number): string | undefined => kept(line.text(slot), TITLE_LENGTH);
 
   return {
+    needsText: true,
     begin(nextScan, nextLedger) {
       tail.forget();
       scan = nextScan;

@@ -5,6 +5,7 @@
  */
 import { readSync, realpathSync } from "node:fs";
 import { MAX_LINE_BYTES } from "../../base/jsonl.ts";
+import { latin1 } from "./json-bytes.ts";
 import { type LineReader, createLineReader } from "./line-reader.ts";
 import { type SessionScan, createSessionScan } from "./session-scan.ts";
 import { type UsageLedger, settleUsage } from "./usage.ts";
@@ -121,25 +122,17 @@ function readAll({ file, end, usual, maxLineBytes, maxMessages, reader, result }
 
 /** Reads every terminated line of the chunk and returns where the last one ends. */
 function readLines(reader: LineReader, offset: number, chunk: Buffer, filled: number): number {
-  // One text for all lines, unless most of them are skipped.
-  const text = reader.skips === undefined ? chunk.toString("latin1", 0, filled) : undefined;
+  const text = reader.needsText ? latin1(chunk, 0, filled) : "";
   const hasZeros = hasBlockOfZeros(chunk, filled);
   let from = 0;
   for (;;) {
     const newline = chunk.indexOf(NEWLINE, from);
     if (newline === -1 || newline >= filled) return from;
-    if (reader.skips?.(chunk, from, newline) !== true) {
-      const isSound = !hasZeros || !chunk.subarray(from, newline).includes(ZERO);
-      if (!isSound || !readLine(reader, chunk, text, from, newline))
-        reader.reject(offset + from, "not a complete JSON object");
-    }
+    const isSound = !hasZeros || !chunk.subarray(from, newline).includes(ZERO);
+    if (!isSound || !reader.read(chunk, text, from, newline))
+      reader.reject(offset + from, "not a complete JSON object");
     from = newline + 1;
   }
-}
-
-function readLine(reader: LineReader, chunk: Buffer, text: string | undefined, start: number, end: number): boolean {
-  if (text !== undefined) return reader.read(chunk, text, start, end);
-  return reader.read(chunk.subarray(start, end), chunk.toString("latin1", start, end), 0, end - start);
 }
 
 /** A power cut leaves blocks of zeros; inside a string nothing else reveals them. */
@@ -150,7 +143,7 @@ function hasBlockOfZeros(chunk: Buffer, filled: number): boolean {
 
 /** Some tools write no newline at the end, so a complete object counts as a line. */
 function readLastLine(reader: LineReader, result: FileScan, chunk: Buffer, filled: number): void {
-  const text = chunk.toString("latin1", 0, filled);
+  const text = reader.needsText ? latin1(chunk, 0, filled) : "";
   if (!hasBlockOfZeros(chunk, filled) && reader.read(chunk, text, 0, filled)) {
     result.scan.offset += filled;
     result.scan.lineOpen = true;

@@ -1,111 +1,137 @@
 /**
  * Reads lines for accounting only: the usage of each message, and the few facts that tell forks and folders apart. Most
- * lines are from people and tools and use nothing; when the first members show that, the rest of the line is skipped.
- * Damaged lines are ignored.
+ * bytes are in lines from people and tools, which use nothing; the beginning of such a line is enough to skip it. The
+ * content of an answer is cut out before the line is parsed. Damaged lines are ignored.
  */
-import { BACKSLASH, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, decodeInstant } from "./json-bytes.ts";
-import {
-  ANSWER,
-  LINE_START,
-  NAME_LENGTH,
-  USAGE_MEMBERS,
-  bounded,
-  createLineTail,
-  isBlank,
-  readUsage,
-} from "./line-format.ts";
+import { type JsonRecord, isRecord, parseJson, recordOf } from "../../base/json-record.ts";
+import { latin1, utf8 } from "./json-bytes.ts";
+import { ANOTHER_LINE, NAME_LENGTH, SYNTHETIC_MODEL, bounded, isBlank } from "./line-format.ts";
 import type { LineReader } from "./line-reader.ts";
-import { type Passage, createObjectSkimmer } from "./object-skimmer.ts";
 import { type SessionScan, createSessionScan } from "./session-scan.ts";
-import { type UsageLedger, recordUsage } from "./usage.ts";
-
-const MEMBERS = [...USAGE_MEMBERS, "type", "timestamp", "cwd", "userType", "toolUseResult"] as const;
+import { type MessageUsage, type UsageLedger, recordUsage } from "./usage.ts";
 
 /** Serves any number of files, one after the other. */
 export function createUsageReader(): LineReader {
-  const line = createObjectSkimmer(MEMBERS);
-  const member = line.slots;
-  const passages: (Passage | undefined)[] = [];
-  passages[member["message.content"]] = ANSWER;
-  const shortCut = { last: member.toolUseResult, passages, other: LINE_START };
-  const tail = createLineTail();
   let scan: SessionScan = createSessionScan();
   let ledger: UsageLedger = new Map();
   /** Whether the facts that only the first lines need to give are known. */
   let isIntroduced = false;
+  /** Of the last answer. */
+  let lastRepeated = "";
 
-  const read = (bytes: Buffer, text: string, start: number, end: number): boolean => {
-    if (isBlank(bytes, start, end)) return true;
-    const known = tail.find(bytes, start, end);
-    if (known === -1 || line.skim(bytes, start, known, text, shortCut) !== known) {
-      const objectEnd = line.skim(bytes, start, end, text);
-      if (objectEnd !== end && (objectEnd === -1 || !isBlank(bytes, objectEnd, end))) return false;
-      if (line.has(member.userType)) tail.keep(bytes, line.start(member.userType), end);
-    }
-    const at = decodeInstant(bytes, line.start(member.timestamp), line.end(member.timestamp));
-    if (at !== undefined && (scan.lastAt === undefined || at > scan.lastAt)) scan.lastAt = at;
-    if (!isIntroduced) introduce(at);
-    if (line.text(member.type) !== "assistant") return true;
-    const used = readUsage(line, at);
-    if (used === undefined) return true;
-    scan.firstMessageId ??= used.messageId;
-    recordUsage(ledger, used.messageId, used.usage);
-    return true;
-  };
-
-  const introduce = (at: number | undefined): void => {
-    const cwd = bounded(line.text(member.cwd), NAME_LENGTH);
-    scan.rootUuid ??= bounded(line.text(member.uuid), NAME_LENGTH);
-    scan.openedAt ??= at;
+  const introduce = (line: JsonRecord): void => {
+    const cwd = nameOf(line["cwd"]);
+    scan.rootUuid ??= nameOf(line["uuid"]);
+    scan.openedAt ??= instantOf(line);
     if (cwd !== undefined && cwd !== "" && scan.cwds.length === 0) scan.cwds.push(cwd);
     isIntroduced = scan.rootUuid !== undefined && scan.openedAt !== undefined && scan.cwds.length > 0;
   };
 
   return {
+    needsText: false,
     begin(nextScan, nextLedger) {
-      tail.forget();
       isIntroduced = false;
+      lastRepeated = "";
       scan = nextScan;
       ledger = nextLedger;
     },
-    skips: (bytes, start, end) => isIntroduced && isUserLine(bytes, start, end),
-    read,
+    read(bytes, _text, start, end) {
+      if (isIntroduced && isUserLine(bytes, start, end)) return true;
+      const text = latin1(bytes, start, end);
+      const cut = findContent(text);
+      if (isIntroduced && cut === undefined && !text.includes(ASSISTANT)) return true;
+      const repeated = cut === undefined ? "" : repeatedPart(text, cut);
+      if (isIntroduced && repeated !== "" && repeated === lastRepeated) return true;
+      lastRepeated = repeated;
+      const line = (cut && parseAnswer(bytes, start, end, cut)) ?? parseJson(utf8(bytes, start, end));
+      if (!isRecord(line)) return isBlank(bytes, start, end);
+      if (!isIntroduced) introduce(line);
+      if (line["type"] !== "assistant") return true;
+      const at = instantOf(line);
+      if (at !== undefined && (scan.lastAt === undefined || at > scan.lastAt)) scan.lastAt = at;
+      const message = recordOf(line["message"]);
+      const messageId = nameOf(message["id"]) ?? nameOf(line["uuid"]);
+      if (message["usage"] == null || message["model"] === SYNTHETIC_MODEL || messageId === undefined) return true;
+      scan.firstMessageId ??= messageId;
+      recordUsage(ledger, messageId, usageOf(message, at));
+      return true;
+    },
     reject: () => undefined,
   };
 }
 
-const TYPE = Buffer.from('type":"user"');
+const USER = '"type":"user"';
+/** With or without a space after the colon. */
+const ASSISTANT = '"assistant"';
+const HEAD_BYTES = 512;
 
-/** Whether the line gives its type as `user` before its first nested value. Reads only the beginning of the line. */
+/** Whether the line gives its type as `user` before its first nested value. In a text, the quotes would be escaped. */
 function isUserLine(bytes: Buffer, start: number, end: number): boolean {
-  let at = start;
-  while (bytes[at] === (at === start ? OPEN_BRACE : COMMA) && bytes[at + 1] === QUOTE) {
-    const name = at + 2;
-    const colon = afterPlainString(bytes, name, end);
-    if (bytes[colon] !== COLON) return false;
-    if (colon - name === TYPE_NAME && startsWith(bytes, name, TYPE_NAME)) return startsWith(bytes, name, TYPE.length);
-    const first = bytes[colon + 1];
-    if (first === OPEN_BRACE || first === OPEN_BRACKET) return false;
-    at = first === QUOTE ? afterPlainString(bytes, colon + 2, end) : bytes.indexOf(COMMA, colon);
-    if (at < start || at >= end) return false;
-  }
-  return false;
+  const head = latin1(bytes, start, Math.min(end, start + HEAD_BYTES));
+  const type = head.indexOf(USER);
+  return type !== -1 && head.lastIndexOf("{", type) === 0 && !head.slice(0, type).includes("[");
 }
 
-/** The length of `type"`. */
-const TYPE_NAME = 5;
+const MESSAGE = '"message":{';
+const CONTENT = '"content":[';
+const AFTER_CONTENT = '],"stop_reason":';
+const AFTER_USAGE = '},"requestId":';
 
-/** Whether `TYPE`, up to `length`, is at this place. */
-function startsWith(bytes: Uint8Array, start: number, length: number): boolean {
-  for (let at = 0; at < length; at += 1) if (bytes[start + at] !== TYPE[at]) return false;
-  return true;
+/** The content of a message: from after its opening bracket to its closing one. */
+interface Cut {
+  from: number;
+  to: number;
 }
 
-/** The place after the closing quote, or -1 if the string has an escape or no end. */
-function afterPlainString(bytes: Uint8Array, start: number, end: number): number {
-  for (let at = start; at < end; at += 1) {
-    if (bytes[at] === QUOTE) return at + 1;
-    if (bytes[at] === BACKSLASH) return -1;
-  }
-  return -1;
+/** Text cannot forge the places to cut, because its quotes are escaped. */
+function findContent(text: string): Cut | undefined {
+  const content = text.indexOf(CONTENT);
+  const from = content + CONTENT.length;
+  const to = content === -1 ? -1 : text.indexOf(AFTER_CONTENT, content);
+  return to === -1 || text.slice(from, to).includes(ANOTHER_LINE) ? undefined : { from, to };
+}
+
+/** What all lines of one message have in common: model, id and, unless it has grown, usage. */
+function repeatedPart(text: string, { from, to }: Cut): string {
+  const message = text.indexOf(MESSAGE);
+  const end = text.indexOf(AFTER_USAGE, to);
+  return message === -1 || end === -1 ? "" : text.slice(message, from) + text.slice(to, end);
+}
+
+/**
+ * Parses an answer without its content. If a nested value has the places to cut, the brackets of the rest do not
+ * balance. Undefined if it is not certain that this is an answer.
+ */
+function parseAnswer(bytes: Buffer, start: number, end: number, { from, to }: Cut): JsonRecord | undefined {
+  const line = parseJson(utf8(bytes, start, start + from) + utf8(bytes, start + to, end));
+  const isAnswer = isRecord(line) && line["type"] === "assistant" && recordOf(line["message"])["usage"] != null;
+  return isAnswer ? line : undefined;
+}
+
+function usageOf({ model, usage }: JsonRecord, at: number | undefined): MessageUsage {
+  const used = recordOf(usage);
+  const cacheWrite = countOf(used["cache_creation_input_tokens"]);
+  const hour = countOf(recordOf(used["cache_creation"])["ephemeral_1h_input_tokens"]);
+  return {
+    input: countOf(used["input_tokens"]),
+    output: countOf(used["output_tokens"]),
+    cacheRead: countOf(used["cache_read_input_tokens"]),
+    cacheWrite,
+    cacheWriteHour: Math.min(cacheWrite, hour),
+    model: typeof model === "string" ? model : undefined,
+    at,
+  };
+}
+
+function countOf(value: unknown): number {
+  return typeof value === "number" && value > 0 && Number.isSafeInteger(value) ? value : 0;
+}
+
+function nameOf(value: unknown): string | undefined {
+  return typeof value === "string" ? bounded(value, NAME_LENGTH) : undefined;
+}
+
+function instantOf({ timestamp }: JsonRecord): number | undefined {
+  const at = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
 }
