@@ -66,8 +66,12 @@ export function wrapConnection(connection: DatabaseSync, path: string, role: Dat
         const { changes, lastInsertRowid } = statement(sql).run(...values);
         return { changed: Number(changes), id: Number(lastInsertRowid) };
       }),
-    /** Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. */
-    transaction: <T>(task: () => T): T => bracket(connection, TRANSACTION, task, guarded),
+    /**
+     * Runs a task that writes. When this returns, everything is durable; when it throws, nothing is. `waitMs`: how long
+     * to wait for another writer. Default: 10 s.
+     */
+    transaction: <T>(task: () => T, { waitMs }: { waitMs?: number | undefined } = {}): T =>
+      bracket(connection, TRANSACTION, task, guarded, waitMs),
     /** Runs several reads on one state. */
     snapshot: <T>(task: () => T): T => bracket(connection, SNAPSHOT, task, guarded),
     /** Like `snapshot`, for a task that takes several ticks. Nothing else may use the connection meanwhile. */
@@ -113,8 +117,9 @@ function bracket<T>(
   [begin, commit, rollback]: Bracket,
   task: () => T,
   guarded: (run: () => void) => void = (run) => run(),
+  waitMs = BUSY_TIMEOUT_MS,
 ): T {
-  guarded(() => connection.exec(begin));
+  guarded(() => (waitMs === BUSY_TIMEOUT_MS ? connection.exec(begin) : execWithin(connection, begin, waitMs)));
   try {
     const result = task();
     guarded(() => connection.exec(commit));
@@ -123,6 +128,14 @@ function bracket<T>(
     // Some failures, such as a full disk, have already undone the whole transaction.
     if (connection.isTransaction) guarded(() => connection.exec(rollback));
     throw error;
+  }
+}
+
+function execWithin(connection: DatabaseSync, sql: string, waitMs: number): void {
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${waitMs}; ${sql}`);
+  } finally {
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
 }
 

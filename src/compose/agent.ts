@@ -28,7 +28,7 @@ export interface OpenAgentOptions {
   agentId?: string | undefined;
   /** A `sessions.json` (or a `.sqlite` file) to use instead of the agent's own store. */
   storePath?: string | undefined;
-  /** `thread` keeps disk waits off the event loop of a long-running process. Default: `inline`. */
+  /** `thread`, for a server: under load, a worker thread waits for the disk. Default: `inline`. */
   execution?: "inline" | "thread" | undefined;
   /** False: a store that does not exist is an error of kind `not-found`. Default: true. */
   create?: boolean | undefined;

@@ -32,7 +32,7 @@ export interface OpenTurnsOptions
   logger?: Logger | undefined;
   /** False: opens no configured channel. */
   channels: boolean;
-  /** `thread` keeps disk waits off the event loop of a long-running process. Default: `inline`. */
+  /** `thread`, for a server: under load, a worker thread waits for the disk. Default: `inline`. */
   execution?: "inline" | "thread" | undefined;
 }
 

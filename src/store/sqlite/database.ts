@@ -106,9 +106,9 @@ export function connect(path: string, writer: string): SqliteDatabase {
 
   return {
     ...connection,
-    transaction: (task) => {
+    transaction: (task, options) => {
       changes = [];
-      return connection.transaction(task);
+      return connection.transaction(task, options);
     },
     recordChange: (change) => {
       changes.push(change);

@@ -24,8 +24,26 @@ function countRows(folder: TemporaryFolder, table: string): number {
 
 afterEach(() => installFaultAction(undefined));
 
-describe("a threaded store locked by another process", () => {
-  it("lists while a write waits for the lock, and writes its view afterwards", async () => {
+describe("the store of a server", () => {
+  it("commits in its own thread until many writes come at once", async () => {
+    await using folder = await temporaryFolder();
+    const store = await createSqliteStore({ path: pathIn(folder), agentId: "main", execution: "thread" });
+    let commits = 0;
+    installFaultAction((point) => {
+      if (point === "sqlite.batch.committed") commits += 1;
+    });
+    await put(store, "one");
+    await put(store, "two");
+    expect(commits).toBe(2);
+    await Promise.all(Array.from({ length: 20 }, (_, index) => put(store, `k${index}`)));
+    commits = 0;
+    await put(store, "three");
+    expect(commits).toBe(0);
+    expect((await store.list()).total).toBe(23);
+    await store.close();
+  });
+
+  it("lists while a write waits for the lock of another process, and writes its view afterwards", async () => {
     await using folder = await temporaryFolder();
     const viewPath = folder.join("sessions.json");
     const store = await createSqliteStore({ path: pathIn(folder), agentId: "main", viewPath, execution: "thread" });

@@ -12,7 +12,7 @@ import type { Store, StoreChange } from "../store.ts";
 import { createTranscriptFiles } from "../transcript-files.ts";
 import { createChangeSource, newestEntryChange, shownByView } from "./changes.ts";
 import { type SqliteDatabase, openDatabase } from "./database.ts";
-import { createInlineExecutor } from "./executor.ts";
+import { createInlineExecutor, createServerExecutor } from "./executor.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
 import { sqliteRows } from "./rows.ts";
 import { listHandoffs } from "./session-rows.ts";
@@ -20,7 +20,7 @@ import { listHandoffs } from "./session-rows.ts";
 export interface SqliteStoreOptions extends FileStoreOptions {
   /** Path of the view `sessions.json`. Default: no view. */
   viewPath?: string | undefined;
-  /** `thread` keeps disk waits off the event loop of a long-running process. Default: `inline`. */
+  /** `thread`, for a server: under load, a worker thread waits for the disk. Default: `inline`. */
   execution?: "inline" | "thread" | undefined;
 }
 
@@ -38,14 +38,12 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     if (changes.some(({ what }) => what === "entry")) view.touch();
     feed.tell(changes);
   };
-  const executor =
-    options.execution === "thread"
-      ? // Loaded on demand, because short commands need no threads.
-        (await import("./thread-client.ts")).createThreadExecutor({ path, writer }, onCommitted)
-      : createInlineExecutor(database, onCommitted);
+  const isServer = options.execution === "thread";
+  const executor = isServer
+    ? createServerExecutor(database, writer, onCommitted)
+    : createInlineExecutor(database, onCommitted);
   const view = viewPath === undefined ? noView : createView(() => executor.writeView(viewPath), logger);
   // A killed process may have left an outdated view.
-  const isServer = options.execution === "thread";
   if (isServer && viewPath !== undefined && !isViewCurrent(database, viewPath)) view.touch();
 
   return await createStore(options, {
