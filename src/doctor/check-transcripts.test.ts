@@ -104,9 +104,10 @@ describe.each(STORE_KINDS)("transcripts on %s", (kind) => {
     await home.use(async (agent) => void (await archiveSession(agent, KEY)));
     const path = join(home.layout.archiveFolder, `${home.sessionIds[0]}.jsonl`);
     const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
-    await writeFile(path, `${lines.with(-2, "\0".repeat(lines.at(-2)?.length ?? 0)).join("\n")}\n`);
-    const [lost, line] = (await home.doctor()).findings.filter(({ check }) => check === "transcripts");
-    expect(lost).toMatchObject({ severity: "error", path, key: KEY });
+    const lost = lines.length - 2;
+    await writeFile(path, `${lines.with(lost, "\0".repeat(lines[lost]?.length ?? 0)).join("\n")}\n`);
+    const [loss, line] = (await home.doctor()).findings.filter(({ check }) => check === "transcripts");
+    expect(loss).toMatchObject({ severity: "error", path, key: KEY });
     expect(line).toMatchObject({ severity: "info", message: expect.stringContaining("NUL bytes") });
     expect(await home.doctor({ acknowledge: "all" })).toMatchObject({ ok: true });
     expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
