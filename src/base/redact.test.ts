@@ -75,6 +75,7 @@ const HOSTILE: readonly string[] = [
   "-----BEGIN PRIVATE KEY-----\n|sign in as x with |pin is 1234 |seed: able |totp abcd |connect('a', 'b', |a / |[redacted] to ",
   "what password?\nbob: |enter the password |the token a: |\tTRUE\t/\tTRUE\t0\t|p a s s |password  user  \n",
   `password${" ".repeat(40)}|${"0f".repeat(16)}" // my |seed phrase\n1. able\n2. |asks for a password so just type |door code a, |« a »|a@b:|auth=|password: "a" + |cat a_key\n`,
+  "password, it's |password. Type |passphrase is a |enter ab-c when |user a, password |log in with a / |use it |the code for a ",
 ].flatMap((pieces) => pieces.split("|"));
 
 describe("redactText", () => {

@@ -86,6 +86,7 @@ export const isAssigned: Judge = (secret, cue) => {
   const strength = strengthOf(secret, isQuoted || isInSettings(cue));
   if (kind === "secret") return isToken(secret, cue) || (isConstant && strength >= WORD && secret.length >= 8);
   if (strength >= MIXED || (isQuoted && isPassphrase(secret, name))) return true;
+  if (isInSettings(cue) && OWNED.test(name) && value.isUnlisted(secret)) return true;
   if (/^[\w-]+ $/.test(kept) && secret !== secret.toUpperCase() && value.isUnlisted(secret)) return true; // `--password tulip`
   if (!isQuoted && !isConstant && !/[^\s=]=$|[>|]\s*$|^[\w-]+ $/.test(kept) && !isLast(after)) return false;
   const isCompound = isConstant && /^\p{L}+(?:-\p{L}+)+$/u.test(secret) && !value.isPlaceholder(secret);
@@ -97,10 +98,12 @@ export const isAssigned: Judge = (secret, cue) => {
 /** A path, a version, an address, a rule, a member, a type. */
 const OTHER_VALUE = /\s|^.{0,3}$|^[#.~]?\/|^(?:v|sha)?\d|:\/\/|[|]|^\w+(?:\.\w+){2}|string/i;
 
+/** The password of something, so not a label of a form. */
+const OWNED = /(?:db|database|root|admin|smtp|mail|store|key|sql|redis)[_.-]?p/i;
 /** After a clear name any value is a secret, also a word or a file name, unless it refers to or describes one. */
 function isAnyValue(text: string, name: string): boolean {
   if (value.isPlaceholder(text) || OTHER_VALUE.test(text) || NAME.test(text) || CONSTANT.test(text)) return false;
-  if (/^[A-Z0-9]+_[A-Z0-9_]+$/.test(name)) return !value.DESCRIBING.has(text.toLowerCase());
+  if (/^[A-Z0-9]+_[A-Z0-9_]+$/.test(name) || OWNED.test(name)) return !value.DESCRIBING.has(text.toLowerCase());
   return !value.areDescribing(value.wordsOf(text));
 }
 
@@ -157,6 +160,7 @@ export const isTold: Judge = (secret, cue) => {
 /** `user ada, `, "as ada with the " */
 const AFTER_USER =
   /(?:\b(?:user(?:name)?|login|account|as|for|using|ssh|id|e-?mail|ssid|network)(?:["']?[:=] ?| )["']?(?!(?:and|or|with|name|the|a|id)\b)[\w.@-]+|\S@\S+)["']?[,;]?[ \t]{1,2}(?:(?:and|with|has|mit|und) )?\(?(?:the |a )?$/i;
+const WITH = /(?:^|\s)(?:(?:with|using)(?: the)?|(?:use|try) the) $/i;
 /** "the password …": without a verb. Most often "pass" is a verb itself, and `/etc/passwd` is a file. */
 export const isBeside: Judge = (secret, cue) => {
   const { before, kept, after, isQuoted } = cue;
@@ -169,13 +173,14 @@ export const isBeside: Judge = (secret, cue) => {
   if (
     AFTER_USER.test(line) ||
     ((isQuoted || /protected/.test(kept)) && isLast(after)) ||
-    (/ (?:with|using)(?: the)? $/.test(line) && (isLast(after) || /^ (?:and|but|for|on|to)\b/.test(after)))
+    (WITH.test(line) && (isLast(after) || (/^ (?:and|but|for|on|to)\b/.test(after) && / (?:with|using)/.test(line))))
   )
     return isWord(secret, cue);
-  return (isLast(after) && (/\b(?:and|has|the|und|mit) $/.test(line) || /[–(-] ?$/.test(kept)) ? isJoined : isMixed)(
-    secret,
-    cue,
-  );
+  return (
+    (isLast(after) || WITH.test(line)) && (/\b(?:and|has|the|und|mit) $/i.test(line) || /[–(-] ?$/.test(kept))
+      ? isJoined
+      : isMixed
+  )(secret, cue);
 };
 
 /** On the line below its label. `NAME=…` there is another setting. */
@@ -225,7 +230,7 @@ export const isWholePassphrase: Judge = (secret, { kept, before }) => {
 };
 
 const NAMED_END = String.raw`(?: (?:for|of|on|to|and|in|at|until|when|now|then)\b|[^\s\w-]|\s*$|\n)`;
-const NAMED_PASSWORD = expression`(?:is|was|${oneOf("as")}) (?:[\w']{1,12} ){0,5}${PASSWORD}${NAMED_END}`;
+const NAMED_PASSWORD = expression`(?:is|was|that's|${oneOf("as")}) (?:[\w']{1,12} ){0,5}${PASSWORD}${NAMED_END}`;
 const NAMED_SECRET = expression`(?:is|was|${oneOf("as")}) (?:[\w']{1,12} ){0,4}${SECRET}${NAMED_END}`;
 /** "tulip7 is the password" */
 export const isNamed: Judge = (secret, cue) =>
@@ -233,7 +238,8 @@ export const isNamed: Judge = (secret, cue) =>
   (NAMED_SECRET.test(cue.after) && value.isOpaqueKey(secret));
 /** "use tulip as the password" */
 export const isUsed: Judge = (secret, { after }) =>
-  (NAMED_PASSWORD.test(after) && strengthOf(secret) >= WORD) || (NAMED_SECRET.test(after) && value.isOpaqueKey(secret));
+  (NAMED_PASSWORD.test(after) && (strengthOf(secret) >= WORD || value.isUnlisted(secret.replace(/^\p{L}+-/u, "")))) ||
+  (NAMED_SECRET.test(after) && value.isOpaqueKey(secret));
 /** "type tulip-field at the password prompt" */
 export const isEntered: Judge = (secret) =>
   strengthOf(secret) >= (secret.endsWith("!") ? WORD : JOINED) && !NAME.test(secret);
@@ -321,6 +327,6 @@ export const isSeed: Judge = (secret) =>
 export const isCode: Judge = (code, { kept, after }) =>
   !/\b(?:error|exit|status|http|zip|postal)\b/i.test(kept) &&
   (/\d{6}/.test(code) || (/\w (?<!(?:\b(?:is|was|are|to|code)|'s) )$/.test(kept) ? endsOrFor : clauseEnds)(after));
-const endsOrFor = (after: string): boolean => isLast(after) || /^ (?:for|to)\b/.test(after);
+const endsOrFor = (after: string): boolean => isLast(after) || /^ (?:for|to|please)\b/.test(after);
 /** A list below its heading has several. */
 export const areCodes: Judge = (codes, cue) => (cue.kept.includes("\n") ? /[\s,]/.test(codes) : isCode(codes, cue));

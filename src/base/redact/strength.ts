@@ -94,7 +94,8 @@ const isWord = (value: string): boolean =>
 const isListed = (word: string): boolean => DESCRIBING.has(word) || DESCRIBING.has(word.replace(/s$/, ""));
 
 /** A word that is not known to describe a password, whatever its ending. */
-export const isUnlisted = (value: string): boolean => /^\p{L}{4,}$/u.test(value) && !isListed(value.toLowerCase());
+export const isUnlisted = (value: string): boolean =>
+  /^\p{L}{4,}$/u.test(value) && !isListed(value.toLowerCase()) && !isPlaceholder(value);
 
 export function describes(word: string): boolean {
   const lower = word.toLowerCase().replace(/[.,!?]+$/, "");
