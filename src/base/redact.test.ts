@@ -1,6 +1,5 @@
 /** What redaction promises. `redact-cases.test.ts` has more secrets and ordinary text, by kind. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactText, redactValue } from "./redact.ts";
@@ -76,6 +75,7 @@ const HOSTILE: readonly string[] = [
   "-----BEGIN PRIVATE KEY-----\n|sign in as x with |pin is 1234 |seed: able |totp abcd |connect('a', 'b', |a / |[redacted] to ",
   "what password?\nbob: |enter the password |the token a: |\tTRUE\t/\tTRUE\t0\t|p a s s |password  user  \n",
   `password${" ".repeat(40)}|${"0f".repeat(16)}" // my |seed phrase\n1. able\n2. |asks for a password so just type |door code a, |« a »|a@b:|auth=|password: "a" + |cat a_key\n`,
+  "password, it's |password. Type |passphrase is a |enter ab-c when |user a, password |log in with a / |use it |the code for a ",
 ].flatMap((pieces) => pieces.split("|"));
 
 describe("redactText", () => {
@@ -140,11 +140,6 @@ describe("redactText", () => {
     expect(redactText("パスワード：「Sakura2020!」です")).toBe("パスワード：「[redacted]」です");
   });
 
-  it.each(readExamples())("finds the secret in the example of its rule: %s", (example) => {
-    const text = example.replaceAll(/[⟦⟧]/g, "");
-    expect(redactText(text)).toBe(example.replaceAll(/⟦[^⟧]+⟧/g, "[redacted]"));
-  });
-
   it("does not change redacted text", () => {
     const told = Object.values(TOLD).flat();
     const pieces = fc.oneof(
@@ -203,14 +198,6 @@ describe("redactValue", () => {
     expect(redactValue({ "pass\u200bword": "x" })).toEqual({ "pass\u200bword": "[redacted]" });
   });
 });
-
-/** The first of the two lines of each rule. */
-function readExamples(): string[] {
-  const lines = readFileSync(new URL("../../data/secret-rules.txt", import.meta.url), "utf8").split("\n");
-  const examples = lines.filter((_, at) => lines[at + 1]?.startsWith("  "));
-  expect(examples).toHaveLength(lines.filter((line) => line.startsWith("  ")).length);
-  return examples.map((example) => example.replaceAll(String.raw`\n`, "\n").replaceAll(String.raw`\t`, "\t"));
-}
 
 /** Linear time takes less than a second for these texts, quadratic time minutes. Waiting for a processor is free. */
 function redactInTime(text: string): string {

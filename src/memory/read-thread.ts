@@ -1,13 +1,11 @@
 /** A thread that reads files for the search index. `read-threads.ts` starts and ends it. */
 import { parentPort } from "node:worker_threads";
-import { expectManyTexts } from "../base/redact.ts";
 import { AHEAD, type NumberedJob, type Reading, readJob } from "./read-threads.ts";
 import { createWordReader } from "./text-words.ts";
 
 /** What waits for a message survives garbage collections, so messages are small. */
 const MESSAGE_CHARACTERS = 32 * 1024;
 
-expectManyTexts();
 const words = createWordReader();
 const groups: NumberedJob[][] = [];
 let isRunning = false;

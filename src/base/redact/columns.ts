@@ -7,7 +7,7 @@ const SECRET_HEAD = new RegExp(`^(?:\\w{1,20}[ _-])?${SECRET}s?$`, "i");
 const USER_HEAD = /^(?:\w{1,20}[ _-])?(?:(?:user[ _]?)?(?:name|id)|user|login|account|e-?mail|ssid|benutzer|konto)$/i;
 const NOUN = `(?:${PASSWORD}|${SECRET})s`;
 /** Finds a text that can have a head. */
-export const ANY_HEAD = `(?:${NOUN}?|(?:pass|pw)s?|stringdata)["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`;
+const ANY_HEAD = `(?:${NOUN}?|(?:pass|pw)s?|stringdata)["'\`*: ]{0,8}(?:[|,;\\t)\\r\\n]|(?<= ) )`;
 const HAS_HEAD = new RegExp(ANY_HEAD, "i");
 const LISTED = `(?!(?:design )?tokens)(?:(?:[\\w-]{1,16}[ _-])?${NOUN}|stringData)`;
 const HEADING = new RegExp(`^[# *]{0,4}${LISTED}:?[*]{0,2}$`, "i");

@@ -1,142 +1,77 @@
 /** Applies the rules of `data/secret-rules.txt`. `judge.ts` decides whether a match is a secret. */
-import { readFileSync } from "node:fs";
-import { dataFile } from "../package.ts";
 import { lazily } from "../text.ts";
+import { redactColumns } from "./columns.ts";
 import * as judge from "./judge.ts";
-import { createCandidates } from "./candidates.ts";
-import { ANY_HEAD, redactColumns } from "./columns.ts";
-import { CLAUSE_START, PASSWORD, REDACTED, SECRET, TABLE, anyOf, oneOf } from "./strength.ts";
+import { CLAUSE_START, PASSWORD, REDACTED, SECRET, linesOf, oneOf } from "./strength.ts";
 
 /** A field that holds nothing but a secret. */
 export const SECRET_FIELD = new RegExp(`^(?:${oneOf("field")}|.*(?:${PASSWORD}|${SECRET})s?)$`, "i");
 
-type Rule = Readonly<{ section: Section; expression: string; isSecret: judge.Judge }>;
-type Step = Readonly<{ expression: string; apply: (text: string) => string }>;
 type Span = readonly [start: number, end: number];
 type Locate = (match: RegExpExecArray, text: string, done: number) => Span | undefined;
+/** A rule is tried only on a text with one of its words. Its expression is compiled when it is needed. */
+type Rule = Readonly<{ words: readonly string[]; find: () => RegExp; locate: Locate }>;
 
-/** Sections of the file, and the flags of their expressions. */
-const FLAGS = { exact: "g", loose: "gi", codes: "gi", after: "iy", before: "i", near: "gi", last: "g" };
-type Section = keyof typeof FLAGS;
-const isSection = (name: string): name is Section => name in FLAGS;
-
-/** Sections that only some texts need. */
-const NEEDED: Partial<Record<Section, RegExp>> = {
-  codes: /\d[\d-]|[a-z0-9]{16}|(?:[A-Z2-7]{4} ){3}|[a-z0-9]{4}-[a-z0-9]{4}|recover|backup/i,
-  near: new RegExp(`${PASSWORD}|${SECRET}|${oneOf("other")}`, "i"),
-};
-
-/** In the tables, ` … ` means any options between two words. */
 const OPTIONS = String.raw`\s(?:[^\n|;]{0,200}?\s)??`;
-
+const GIVEN = String.raw`(?!["']?\[redacted)(?:{QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`;
 const JUDGES: ReadonlyMap<string, judge.Judge> = new Map(Object.entries(judge));
-const parts = new Map(tables());
-const rules = readRules(readFileSync(dataFile("secret-rules.txt"), "utf8"));
-const places = rules
-  .filter(({ section }) => section === "after" || section === "before")
-  .map(({ section, expression, isSecret }) => ({ find: finder(expression, FLAGS[section]), isSecret }));
-const steps = stepsOf((expression) => [expression]);
-/** With a step for each row of a table, because most texts can match few of them. */
-const stepsForMany = lazily(() => {
-  const many = stepsOf(rowsOf);
-  return { steps: many, findCandidates: createCandidates(many.map(({ expression }) => expand(expression))) };
-});
-let expectsMany = false;
 
-/** Prepares for megabytes of text: they take a fifth of the time, and preparing takes a moment and some memory. */
-export function expectManyTexts(): void {
-  expectsMany = true;
-}
+const parts = new Map(linesOf("parts").map(([name = "", expression = ""]) => [name, expression]));
+parts.set("FUNCTION_WORD", [...CLAUSE_START].join("|"));
+const commands = linesOf("commands").map(([words = "", start = ""]) => [
+  words,
+  "isGiven",
+  `(\\b(?:${start.replaceAll(" … ", OPTIONS)}))${GIVEN}`,
+]);
+const rules: readonly Rule[] = [
+  ...rulesOf(linesOf("long"), "g", () => secretInRun),
+  ...rulesOf([...commands, ...linesOf("exact")], "g"),
+  ...rulesOf([...linesOf("loose"), ...linesOf("codes")], "gi"),
+  ...rulesOf(linesOf("label"), "gi", () => secretAtLabel),
+  ...rulesOf(linesOf("near"), "gi"),
+  ...rulesOf(linesOf("last"), "g"),
+];
+const places = (["after", "before"] as const).flatMap((section) =>
+  linesOf(section).map(([name, expression]) => ({
+    find: finder(expression, section === "after" ? "iy" : "i"),
+    isSecret: judgeOf(name),
+  })),
+);
+const known = lazily(() => {
+  const tokens = linesOf("tokens").map(([characters, least, prefix]) => `(?:${prefix})(?=[${characters}]{${least}})`);
+  const token = String.raw`{START}(${tokens.join("|")})[\w-]{6,4096}(?:[.=]{1,2}[\w-]{1,4096}){0,5}={0,2}`;
+  return new RegExp([expand(token), ...linesOf("runs").map(([, shape]) => shape)].join("|"));
+});
 
 export function applyRules(text: string): string {
-  return expectsMany ? applyCandidates(text) : steps.reduce((result, { apply }) => apply(result), text);
-}
-
-function applyCandidates(text: string): string {
-  const { steps: many, findCandidates } = stepsForMany();
   let result = text;
-  let candidates = findCandidates(text);
-  for (const [index, { apply }] of many.entries()) {
-    if (candidates[index] === 0) continue;
-    const next = apply(result);
-    if (next !== result) candidates = findCandidates(next);
+  let lower = text.toLowerCase();
+  for (const { words, find, locate } of rules) {
+    if (!words.some((word) => lower.includes(word))) continue;
+    const next = redactMatches(result, find(), locate);
+    if (next !== result) lower = next.toLowerCase();
     result = next;
   }
-  return result;
+  return redactColumns(result);
 }
 
-export function ruleExpressions(): string[] {
-  return stepsForMany().steps.map(({ expression }) => expand(expression));
+function rulesOf(lines: readonly string[][], flags: string, locator = locatorOf): Rule[] {
+  return lines.map(([words = "", name, expression]) => ({
+    words: words.split("|").map((word) => word.trim()),
+    find: finder(expression, flags),
+    locate: locator(judgeOf(name)),
+  }));
 }
 
-function readRules(file: string): Rule[] {
-  const found: Rule[] = [];
-  let section = "";
-  for (const line of file.split("\n")) {
-    const [, name = "", expression = ""] = /^ *(\w+) (.+)$/.exec(line) ?? [];
-    const isSecret = JUDGES.get(name);
-    if (/^\[\w+\]$/.test(line)) section = line.slice(1, -1);
-    else if (section === "") parts.set(name, expression);
-    else if (line.startsWith("  ") && isSection(section) && isSecret !== undefined) {
-      found.push({ section, expression, isSecret });
-    }
-  }
-  return found;
+function judgeOf(name = ""): judge.Judge {
+  return JUDGES.get(name) ?? judge.isReal;
 }
 
-/** All rules in the order in which they are applied. */
-function stepsOf(rows: (expression: string) => string[]): Step[] {
-  const of = (wanted: Section): Step[] =>
-    rules
-      .filter(({ section }) => section === wanted)
-      .flatMap(({ expression, isSecret }) =>
-        rows(expression).map((row) =>
-          stepOf(wanted, row, (match, text) => secretIn(text, match, match.index, isSecret)),
-        ),
-      );
-  return [
-    ...of("exact"),
-    ...of("loose"),
-    ...of("codes"),
-    stepOf("loose", "{LABEL}", secretAtLabel),
-    ...of("near"),
-    ...of("last"),
-    { expression: ANY_HEAD, apply: redactColumns },
-  ];
+function locatorOf(isSecret: judge.Judge): Locate {
+  return (match, text) => secretIn(text, match, match.index, isSecret);
 }
 
-/** Makes its expression when it is needed: compiling all of them takes as long as a short command. */
-function stepOf(section: Section, expression: string, locate: Locate): Step {
-  const find = finder(expression, FLAGS[section]);
-  const apply = (text: string): string =>
-    NEEDED[section]?.test(text) === false ? text : redactMatches(text, find(), locate);
-  return { expression, apply };
-}
-
-function rowsOf(expression: string): string[] {
-  const table = expression.includes("{SHAPE}") ? TABLE.shapes : expression.includes("{TOOL}") ? TABLE.tools : undefined;
-  if (table === undefined) return [expression];
-  return Object.values(table).map((row) => expression.replace(/\{(?:SHAPE|TOOL)\}/, () => `(?:${withOptions(row)})`));
-}
-
-function withOptions(row: string): string {
-  return row.replaceAll(" … ", OPTIONS);
-}
-
-function tables(): [string, string][] {
-  const tokens = Object.values(TABLE.tokens).map((row) => {
-    const [alphabet = "", length = "", prefix = ""] = row.split(" ");
-    return `(?:${prefix})(?=[${TABLE.alphabets[alphabet]}]{${length}})`;
-  });
-  return [
-    ["TOKEN", anyOf(tokens)],
-    ["SHAPE", anyOf(TABLE.shapes)],
-    ["TOOL", withOptions(anyOf(TABLE.tools))],
-    ["FUNCTION_WORD", [...CLAUSE_START].join("|")],
-  ];
-}
-
-function finder(expression: string, flags: string): () => RegExp {
+function finder(expression = "", flags: string): () => RegExp {
   return lazily(() => new RegExp(expand(expression), flags));
 }
 
@@ -159,6 +94,14 @@ function redactMatches(text: string, find: RegExp, locate: Locate): string {
     find.lastIndex = Math.max(done, find.lastIndex);
   }
   return result + text.slice(done);
+}
+
+/** A token or another known shape in a run of characters without a blank. */
+function secretInRun(run: RegExpExecArray, text: string): Span | undefined {
+  const match = known().exec(run[0]);
+  if (match === null) return undefined;
+  match.index += run.index;
+  return secretIn(text, match, match.index, judge.isReal);
 }
 
 /** The first secret after a label or before it. */

@@ -14,18 +14,25 @@ const NONE = 0;
 export const [WORD, JOINED, MIXED, RANDOM] = [1, 2, 3, 4];
 
 type Lists = Readonly<Record<string, string>>;
-type Table = Record<
-  "alphabets" | "tokens" | "shapes" | "tools" | "placeholders" | "capitals" | "code" | "standards" | "public" | "ids",
-  Lists
->;
-const readData = (name: string): unknown => JSON.parse(readFileSync(dataFile(name), "utf8"));
-export const TABLE = readData("secret-tokens.json") as Table;
-const WORDS = readData("secret-words.json") as Lists;
-const COMMON = readData("function-words.json") as Lists;
+const readText = (name: string): string => readFileSync(dataFile(name), "utf8");
+const WORDS = JSON.parse(readText("secret-words.json")) as Lists;
+const COMMON = JSON.parse(readText("function-words.json")) as Lists;
 const setOf = (...lists: (string | undefined)[]): ReadonlySet<string> => new Set(lists.join(" ").split(" "));
 
-/** An expression for any of several. */
-export const anyOf = (parts: Lists | readonly string[]): string => `(?:${Object.values(parts).join("|")})`;
+const SECTIONS = new Map(
+  readText("secret-rules.txt")
+    .split(/^\[(?=\w+\]$)/m)
+    .map((section) => [section.slice(0, section.indexOf("]")), section.split("\n").slice(1)]),
+);
+/** The lines of a section of the table, in columns. */
+export const linesOf = (section: string): string[][] =>
+  (SECTIONS.get(section) ?? []).filter((line) => /^(?!# )./.test(line)).map((line) => line.split(/ {2,}/));
+/** An expression for a kind of values. */
+export const valuesOf = (kind: string): string =>
+  `(?:${linesOf("values")
+    .flatMap(([name, expression = ""]) => (name === kind ? [expression] : []))
+    .join("|")})`;
+
 /** An expression for the words of a list. */
 export const oneOf = (list: string): string => `(?:${WORDS[list]?.replaceAll(" ", "|")})`;
 export const PASSWORD = oneOf("password");
@@ -39,11 +46,11 @@ const SENTENCE_START = setOf(...CLAUSE_START, ...ABOUT);
 export const DESCRIBING = setOf(...SENTENCE_START, WORDS.describing, WORDS.values);
 const DESCRIBING_END = /.{2}(?:[^e]ed|ing|[ai]ble|less|ive|ful|ous|[ao]ry|[cnrt]al|ic|[drstgc]ent|[tv]ant|lete)$/;
 
-const PLACEHOLDER = new RegExp(`${anyOf(TABLE.placeholders)}|^${PASSWORD}$`, "i");
-const CAPITALS = new RegExp(anyOf(TABLE.capitals));
+const PLACEHOLDER = new RegExp(`${valuesOf("placeholder")}|^(?!.*[@$\\d])${PASSWORD}$`, "i");
+const CAPITALS = new RegExp(valuesOf("capitals"));
 export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text) || CAPITALS.test(text);
-const CODE = new RegExp(anyOf(TABLE.code));
-const STANDARD = new RegExp(anyOf(TABLE.standards), "i");
+const CODE = new RegExp(valuesOf("code"));
+const STANDARD = new RegExp(valuesOf("standard"), "i");
 const isCode = (text: string): boolean => CODE.test(text) || STANDARD.test(text);
 const NAME_IN_CODE = /^[a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:_[a-z]+)+$/;
 
@@ -53,12 +60,13 @@ export function strengthOf(value: string, isLiteral = false): number {
   if (value.trim().length < 4 || isPlaceholder(value)) return NONE;
   if (/\s/.test(value)) return strengthOfPhrase(value.trim().split(/\s+/));
   if (isRandom(value)) return RANDOM;
-  if (/[!?]$/.test(value)) return strengthOf(value.replace(/[!?]+$/, ""), isLiteral);
+  if (/[^!?][!?]$/.test(value)) return strengthOf(value.slice(0, -1), isLiteral);
   if (!isLiteral && NAME_IN_CODE.test(value)) return NONE;
   if (isHex(value) || isCode(value) || !/\p{L}/u.test(value)) return NONE;
   if (/^\p{L}+$/u.test(value) && !/\p{Ll}\p{Lu}/u.test(value)) return isWord(value) ? WORD : NONE;
   if (/\d\p{L}|\p{L}\d|[^\p{L}\d._&+/-]/u.test(value)) return MIXED;
   if (PUT_TOGETHER.test(value)) return wordsOf(value).some((word) => IN_CODE.has(word.toLowerCase())) ? NONE : JOINED;
+  if (/^\p{L}+$/u.test(value)) return wordsOf(value).some((word) => IN_CODE.has(word.toLowerCase())) ? NONE : JOINED;
   return areDescribing(wordsOf(value)) && !/\W\d+$|_\d+$/.test(value) ? NONE : JOINED;
 }
 
@@ -80,11 +88,16 @@ function areGroups(words: readonly string[]): boolean {
 }
 
 export const wordsOf = (value: string): readonly string[] => value.match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{Lo}+/gu) ?? [];
-const isWord = (value: string): boolean => !describes(value) && !/[^f]ly$/.test(value);
+const isWord = (value: string): boolean =>
+  !describes(value) && !/(?:[^f]ly|[st]ions?|ments?|it(?:y|ies)|ness|[ae]nces?)$/.test(value);
 
 const isListed = (word: string): boolean => DESCRIBING.has(word) || DESCRIBING.has(word.replace(/s$/, ""));
 
-function describes(word: string): boolean {
+/** A word that is not known to describe a password, whatever its ending. */
+export const isUnlisted = (value: string): boolean =>
+  /^\p{L}{4,}$/u.test(value) && !isListed(value.toLowerCase()) && !isPlaceholder(value);
+
+export function describes(word: string): boolean {
   const lower = word.toLowerCase().replace(/[.,!?]+$/, "");
   return isListed(lower) || DESCRIBING_END.test(lower);
 }
@@ -105,7 +118,7 @@ export const looksTyped = (value: string): boolean =>
 export const isHex = (value: string): boolean =>
   /^(?:0x)?(?=[a-f]*\d)[0-9a-f]{7,128}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 
-const ID = new RegExp(`^${anyOf(TABLE.ids)}`, "i");
+const ID = new RegExp(valuesOf("id"), "i");
 
 /** In names that people write, case and digits change only where a word begins. */
 export function isRandom(run: string): boolean {
@@ -123,4 +136,7 @@ const LONG =
   /^(?![A-Z]+$|[a-z]*(?:[A-Z]{1,6}[a-z]+\d?|V\d)+[A-Z]{0,6}$)[A-Za-z0-9]{24,}$|^(?=(?:[A-Z]*\d){2})[A-Z0-9]{16,}$/;
 /** Hex digits or letters without any word. */
 export const isOpaqueKey = (value: string): boolean =>
-  !isPlaceholder(value) && (/^(?:0x)?[0-9a-f]{32,128}$/i.test(value) || isRandom(value) || LONG.test(value));
+  !isPlaceholder(value) &&
+  (/^(?:0x)?[0-9a-f]{32,128}$|^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{40}$/i.test(value) ||
+    isRandom(value) ||
+    LONG.test(value));
