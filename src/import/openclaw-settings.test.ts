@@ -132,12 +132,12 @@ describe("registries of Claude Code sessions", () => {
     const write = async (cost: number): Promise<void> =>
       await put(openClaw, {
         "agents/main/claude-code-sessions.json": JSON.stringify({
-          sessions: { "/repo": record("s1", cost), "/repo::docs": record("s2", 1, "docs") },
+          sessions: { "/repo": record("s1", cost), "/repo::docs": record("s2", 1, "docs"), "/odd": { label: {} } },
         }),
       });
     await saveSession({ home: openClaw.home, agentId: "main" }, { repoPath: "/repo", sessionId: "own" });
     await write(2.5);
-    expect((await openClaw.run()).counts).toMatchObject({ claudeCodeSessions: { found: 2, taken: 2 } });
+    expect((await openClaw.run()).counts).toMatchObject({ claudeCodeSessions: { found: 3, taken: 2, left: 1 } });
     expect(await costs(openClaw)).toEqual({ own: 0, s1: 2.5, s2: 1 });
     await write(4);
     // Not imported yet, but OpenClaw's file is read in place.

@@ -238,7 +238,10 @@ function mergeRegistry(document: RegistryDocument, found: RegistryDocument, from
   ];
   return records.flatMap(({ key, record }): ImportItem[] => {
     const sessionId = isRecord(record) ? stringOf(record["sessionId"]) : undefined;
-    if (!isRecord(record) || sessionId === undefined) return [];
+    if (!isRecord(record) || sessionId === undefined) {
+      const reason = "its entry in the registry names no session";
+      return [{ kind: "claude code session", name: key ?? "", outcome: "left", reason }];
+    }
     const { repoPath, label } = registeredSessions("", { sessions: { [key ?? ""]: record } })[0] ?? {};
     const current = key === undefined ? undefined : document.sessions[key];
     const isSame = isRecord(current) && current["sessionId"] === sessionId;

@@ -81,9 +81,10 @@ function printReasons(title: string, items: readonly ImportItem[]): void {
   const byReason = Map.groupBy(items, ({ kind, reason, isProblem }) => `${isProblem ? "!" : "-"} ${kind} ${reason}`);
   for (const same of byReason.values()) {
     const [{ kind, reason } = { kind: "", reason: "" }] = same;
-    const names = same.slice(0, MAX_NAMES).map(({ name }) => printableLine(name));
-    const list = [...names, ...(same.length > MAX_NAMES ? ["…"] : [])].join(", ");
-    const what = same.length === 1 ? `${kind} ${list}` : `${plural(same.length, kind)} (${list})`;
+    // A dry run finds the hooks that all agents share once for each agent.
+    const names = [...new Set(same.map(({ name }) => printableLine(name)))];
+    const list = [...names.slice(0, MAX_NAMES), ...(names.length > MAX_NAMES ? ["…"] : [])].join(", ");
+    const what = names.length === 1 ? `${kind} ${list}` : `${plural(names.length, kind)} (${list})`;
     const why = printableLine(reason ?? "");
     print(why.startsWith(list) ? `  ${why}` : `  ${what}: ${why}`);
   }
