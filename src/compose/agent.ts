@@ -11,7 +11,13 @@ import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } fro
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, createLogger, silentLogger } from "../base/log.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder, mediaCopiesFolder } from "../config/layout.ts";
+import {
+  OPENCLAW_DATABASE_NAME,
+  agentLayout,
+  agentsFolder,
+  mediaCopiesFolder,
+  returnedMediaFolder,
+} from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { createDocumentFiles } from "../store/document-files.ts";
@@ -186,6 +192,7 @@ async function openStore(
     durability: options.config.transcript.durability,
     pendingFile: isOwn ? layout.pending : undefined,
     transcriptsFolder: isOwn ? layout.sessionsFolder : undefined,
+    mediaFolder: returnedMediaFolder(options.home),
     ...parts,
   };
   if (kind === "postgres") {
