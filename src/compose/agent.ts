@@ -4,14 +4,20 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname, extname, relative } from "node:path";
-import { lazy } from "../base/async.ts";
+import { closing, lazy } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, createLogger, silentLogger } from "../base/log.ts";
 import type { HoldfastConfig } from "../config/config.ts";
-import { OPENCLAW_DATABASE_NAME, agentLayout, agentsFolder, mediaCopiesFolder } from "../config/layout.ts";
+import {
+  OPENCLAW_DATABASE_NAME,
+  agentLayout,
+  agentsFolder,
+  mediaCopiesFolder,
+  returnedMediaFolder,
+} from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { createDocumentFiles } from "../store/document-files.ts";
@@ -76,8 +82,13 @@ export async function openDocuments(
 ): Promise<Documents> {
   if (config.store.kind !== "postgres") return createDocumentFiles(folder, clock);
   const { createPostgresDocuments } = await import("../store/postgres/documents.ts");
-  const node = async (): Promise<PostgresNode> => await openPostgresNode(config);
-  return createPostgresDocuments({ node: lazy(node).get, agentId: "", folder: relative(home, folder), clock });
+  // Closed after each use, because documents have no end. In a gateway, its stores keep the connections open.
+  const query: PostgresNode["query"] = async (...given) => {
+    const node = await openPostgresNode(config);
+    await using _closing = closing(node);
+    return await node.query(...given);
+  };
+  return createPostgresDocuments({ node: { query }, agentId: "", folder: relative(home, folder), clock });
 }
 
 /** The folders with an agent's transcripts. Opens the store only if they are not files of this machine. */
@@ -186,6 +197,7 @@ async function openStore(
     durability: options.config.transcript.durability,
     pendingFile: isOwn ? layout.pending : undefined,
     transcriptsFolder: isOwn ? layout.sessionsFolder : undefined,
+    mediaFolder: returnedMediaFolder(options.home),
     ...parts,
   };
   if (kind === "postgres") {

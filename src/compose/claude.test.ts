@@ -1,17 +1,22 @@
 /** Decisions over real files: which sessions are candidates, which chats are known, how registries combine. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type NativeHome, createNativeHome, testSessionId } from "../../test/support/native-home.ts";
+import { freshDatabase } from "../../test/support/postgres.ts";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
-import { saveSession } from "../claude/registry/registry.ts";
+import { registryPath, saveSession } from "../claude/registry/registry.ts";
 import { updateSessionStats } from "../claude/registry/run-stats.ts";
 import { type ClaudeSide, type SelectChoice, openClaudeSide } from "./claude.ts";
 import { openHandoff } from "./handoff.ts";
 import { openAgent } from "./agent.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../config/config.ts";
 import { CLAUDE_REGISTRY_NAME } from "../config/layout.ts";
+import { openSharedRegistry } from "./shared-registry.ts";
 import { archiveSession } from "../session/archive.ts";
 
 const TASK = "Fix the webhook handler";
@@ -250,4 +255,28 @@ it("counts an open hand-off as evidence", async () => {
   await handoff?.close();
   await agent.store.close();
   expect(await kinds()).not.toContain("open-hand-off");
+});
+
+it("keeps the registry in the database of several machines, and makes a lost file from it", async () => {
+  await using folder = await temporaryFolder();
+  await using database = await freshDatabase();
+  const home = folder.path;
+  const config = { ...DEFAULT_CONFIG, store: { kind: "postgres" as const, view: false, url: database.url } };
+  const shared = () => openSharedRegistry({ home, config, clock: systemClock, logger: silentLogger });
+  const place = { home, agentId: "main" };
+  await saveSession(place, { repoPath: "/repo", sessionId: "11111111-1111-4111-8111-111111111111", task: "first" });
+  await shared()?.save("main");
+  await saveSession(place, { repoPath: "/repo", sessionId: "11111111-1111-4111-8111-111111111111", task: "second" });
+  await Promise.all([shared()?.save("main"), shared()?.save("main")]);
+  const text = await readFile(registryPath(place), "utf8");
+  await rm(registryPath(place));
+  await shared()?.restore();
+  expect(await readFile(registryPath(place), "utf8")).toBe(text);
+  // A file that is there is the newest.
+  await saveSession(place, { repoPath: "/repo", sessionId: "11111111-1111-4111-8111-111111111111", task: "third" });
+  await shared()?.restore();
+  expect(await readFile(registryPath(place), "utf8")).toContain("third");
+  expect(
+    openSharedRegistry({ home, config: DEFAULT_CONFIG, clock: systemClock, logger: silentLogger }),
+  ).toBeUndefined();
 });

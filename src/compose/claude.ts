@@ -24,6 +24,7 @@ import { normalizeAgentId } from "../keys/names.ts";
 import type { GithubReader } from "../project/github-status.ts";
 import { lazy } from "../base/async.ts";
 import { mergeClaudeConfig } from "../config/load.ts";
+import { openSharedRegistry } from "./shared-registry.ts";
 
 export type { ClaudeSide, DiscoverChoice, SelectChoice } from "../claude/claude-side.ts";
 
@@ -58,15 +59,19 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
     return createNativeIndex({ path: layout.index, claudeHome, logger });
   });
   const runner = lazy(openRunner);
-  const discoverOptions = async (choice: DiscoverChoice = {}): Promise<DiscoverOptions> => ({
-    maxBudgetUsd: claude.maxBudgetUsd,
-    ...choice,
-    index: await side.index(),
-    claudeHome,
-    home,
-    openClawHome,
-    agentId,
-  });
+  const shared = openSharedRegistry({ home, config, clock, logger });
+  const discoverOptions = async (choice: DiscoverChoice = {}): Promise<DiscoverOptions> => {
+    await shared?.restore();
+    return {
+      maxBudgetUsd: claude.maxBudgetUsd,
+      ...choice,
+      index: await side.index(),
+      claudeHome,
+      home,
+      openClawHome,
+      agentId,
+    };
+  };
   const readRunning = async (): Promise<RunningSession[]> => {
     const { readRunningSessions } = await import("../claude/native/layout.ts");
     return await readRunningSessions(claudeHome);
@@ -120,6 +125,7 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
     select,
     async decisions(about = {}) {
       const { readRegistries } = await import("../claude/registry/registry.ts");
+      await shared?.restore();
       const { registries } = await readRegistries({ home });
       return registries
         .filter(({ agentId: id }) => about.agentId === undefined || id === normalizeAgentId(about.agentId))
@@ -275,10 +281,15 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
       },
       conversationOf: async (sessionId) => (await side.find(sessionId).catch(unlessUnknown))?.conversation,
       registry: {
-        saveSession: async (id, session) => await registry.saveSession({ home, agentId: id, clock }, session),
+        saveSession: async (id, session) => {
+          await shared?.restore();
+          await registry.saveSession({ home, agentId: id, clock }, session);
+          await shared?.save(id);
+        },
         updateSessionStats: async (id, run) => {
           const elsewhereUsd = await costElsewhere(id, run.forkedFrom ?? run.sessionId);
           await stats.updateSessionStats({ home, agentId: id, clock }, { ...run, elsewhereUsd });
+          await shared?.save(id);
         },
         readSessionCosts,
       },

@@ -139,6 +139,11 @@ export function channelLayout(home: string, channel: string, accountId: string) 
   };
 }
 
+/** Files of messages that came back from a database. */
+export function returnedMediaFolder(home: string): string {
+  return join(home, "media");
+}
+
 /** Copies of files that are in a database. Can be rebuilt. */
 export function mediaCopiesFolder(home: string): string {
   return join(cacheFolder(home), "media");

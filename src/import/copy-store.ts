@@ -40,7 +40,7 @@ export function emptyCounts(): CopyCounts {
 
 export async function copyAgent(from: AgentHandle, to: AgentHandle, options: CopyOptions): Promise<CopyCounts> {
   const counts = emptyCounts();
-  const copy: Copy = { from: from.store, to: to.store, counts, ...options };
+  const copy: Copy = { from: from.store, to: to.store, counts, files: new Set(), ...options };
   for (const folder of ["sessions", "archive"] as const) await copyTranscripts(copy, folder);
   await copyDocuments(
     from.store.transcripts.manifests,
@@ -55,6 +55,7 @@ export async function copyAgent(from: AgentHandle, to: AgentHandle, options: Cop
   }
   await copyHandoffs(copy);
   await copyQueues(copy);
+  await copyNamedFiles(copy);
   return counts;
 }
 
@@ -62,13 +63,16 @@ interface Copy extends CopyOptions {
   from: Store;
   to: Store;
   counts: CopyCounts;
+  /** Paths of files in the database, as transcripts and waiting messages name them. */
+  files: Set<string>;
 }
 
-async function copyTranscripts({ from, to, counts, dryRun }: Copy, folder: TranscriptFolder): Promise<void> {
+async function copyTranscripts({ from, to, counts, files, dryRun }: Copy, folder: TranscriptFolder): Promise<void> {
   const there = new Set(await to.transcripts.list(folder, { kept: true }));
   for (const name of await from.transcripts.list(folder, { kept: true })) {
     counts.transcripts.found++;
     const content = await readFile(await from.transcripts.locate(name, folder));
+    for (const path of storedFilesIn(content.toString())) files.add(path);
     if (there.has(name)) {
       const known = await readFile(await to.transcripts.locate(name, folder));
       if (known.length >= content.length) continue;
@@ -108,6 +112,22 @@ export async function copyFiles(
     if (await to.has(path)) continue;
     counts.copied++;
     if (!dryRun) await to.keep(path);
+  }
+}
+
+/** JSON strings that are the path of a file in a database. */
+function storedFilesIn(json: string): string[] {
+  const found = json.matchAll(/"\/(?:[^"\\]|\\.)*\/[0-9a-f]{64}\/(?:[^"\\/]|\\.)+"/g);
+  return Array.from(found, ([text]) => JSON.parse(text) as string);
+}
+
+async function copyNamedFiles({ from, to, files, counts, dryRun }: Copy): Promise<void> {
+  for (const path of files) {
+    if (!(await from.media.has(path))) continue;
+    counts.files.found++;
+    if (await to.media.has(path)) continue;
+    counts.files.copied++;
+    if (!dryRun) await to.media.adopt(path, await from.media.locate(path));
   }
 }
 
@@ -154,9 +174,10 @@ async function copyHandoffs({ from, to, counts, dryRun }: Copy): Promise<void> {
   }
 }
 
-async function copyQueues({ from, to, counts, dryRun }: Copy): Promise<void> {
+async function copyQueues({ from, to, counts, files, dryRun }: Copy): Promise<void> {
   for (const { key, address, payload, receivedAt } of await from.inbox.pending()) {
     counts.waitingMessages.found++;
+    for (const path of storedFilesIn(JSON.stringify(payload))) files.add(path);
     if (dryRun) continue;
     const { admitted } = await to.inbox.admit({ key, address, payload, receivedAt });
     if (admitted) counts.waitingMessages.copied++;
@@ -164,6 +185,7 @@ async function copyQueues({ from, to, counts, dryRun }: Copy): Promise<void> {
   const waiting = await from.outbox.due(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   for (const { key, idempotencyKey, target, payload } of waiting) {
     counts.waitingReplies.found++;
+    for (const path of storedFilesIn(JSON.stringify(payload))) files.add(path);
     if ((await to.outbox.find(idempotencyKey)) !== undefined) continue;
     counts.waitingReplies.copied++;
     if (!dryRun) await to.outbox.enqueue(key, [{ idempotencyKey, target, payload }]);

@@ -10,7 +10,7 @@ import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
 import { currentProcess } from "../base/processes.ts";
 import { type Gate, createGate } from "./gate.ts";
-import { LOCAL_MEDIA, type Media } from "./media.ts";
+import { type Media, createLocalMedia } from "./media.ts";
 import { type Write, type WriteArguments, hasWindow, isNewest } from "./operations.ts";
 import { type HistoryOptions, type PendingQueues, createGroupHistory, createSystemEvents } from "./pending.ts";
 import type { AcquireOptions, Inbox, Lease, LeaseAttempt, Leases, Outbox, OutboxDraft, OutboxItem } from "./queues.ts";
@@ -35,10 +35,14 @@ export interface StoreOptions extends HistoryOptions {
   mainKey?: string | undefined;
   /** A `pending.sqlite` of an earlier version, whose items move into the store. Optional. */
   pendingFile?: string | undefined;
+  /** For files of messages that came from a shared store. Optional. */
+  mediaFolder?: string | undefined;
   clock?: Clock | undefined;
   ids?: Ids | undefined;
   logger?: Logger | undefined;
 }
+
+const NO_FOLDER = "/dev/null";
 
 export interface StoreContext extends Pick<Store, "kind" | "location"> {
   /** Default: 30 s. */
@@ -158,7 +162,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
     removeWindow: (key, sessionId) => gate.withKey(key, (own) => write("removeWindow", { key: own, sessionId })),
 
     transcripts,
-    media: context.media ?? LOCAL_MEDIA,
+    media: context.media ?? createLocalMedia(options.mediaFolder ?? NO_FOLDER),
     leases: createLeases(parts),
     inbox: createInbox(parts, update),
     outbox: createOutbox(parts),

@@ -1,7 +1,10 @@
 /** `holdfast migrate`: a home moves to PostgreSQL, is used there, and moves back. docs/cluster.md describes it. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../src/base/async.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { runCli } from "../support/cli.ts";
 import { TEXT, createCliHome } from "../support/cli-home.ts";
 import { snapshotOf } from "../support/openclaw-home.ts";
@@ -44,12 +47,19 @@ describe("holdfast migrate", () => {
     const found = await run("search", "more words", "--json");
     expect(found.json()).toMatchObject({ results: [{ sessionId: TEXT }] });
 
+    const path = await admitWithFile(home, url, join(received, "notes.txt"));
+
     const back = folder.join("back");
     await mkdir(back);
     const returned = await runCli(["migrate", "postgres-to-sqlite", "--url", url, "--json"], { home: back });
     expect(returned.json()).toMatchObject({ ok: true, agents: [{ counts: { windows: one(2) } }] });
     const { stdout } = await runCli(["history", "work"], { home: back });
     expect(stdout).toContain("more words");
+    // The file came along, although its message names a path of the other machine.
+    expect(returned.json()).toMatchObject({ agents: [{ counts: { files: one(1) } }] });
+    const copy = await locateFile(back, path);
+    expect(copy.startsWith(join(back, "media"))).toBe(true);
+    expect(await readFile(copy, "utf8")).toBe("the heron nests at dawn");
   });
 
   it("refuses an unknown direction and a missing database", async () => {
@@ -61,6 +71,23 @@ describe("holdfast migrate", () => {
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("--url")]);
   });
 });
+
+/** A message with a file waits. Resolves to the path that it names. */
+async function admitWithFile(home: string, url: string, file: string): Promise<string> {
+  const config = { ...DEFAULT_CONFIG, store: { kind: "postgres" as const, view: false, url } };
+  const { store } = await openAgent({ home, config });
+  await using _closing = closing(store);
+  const path = await store.media.keep(file);
+  const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "with a file" };
+  await store.inbox.admit({ key: "work", address, payload: { ctx: { MediaPaths: [path] } }, receivedAt: 1 });
+  return path;
+}
+
+async function locateFile(home: string, path: string): Promise<string> {
+  const { store } = await openAgent({ home, config: DEFAULT_CONFIG });
+  await using _closing = closing(store);
+  return await store.media.locate(path);
+}
 
 const one = (found: number) => ({ found, copied: found });
 

@@ -1,9 +1,13 @@
 /** `holdfast migrate`: copies this home into a PostgreSQL database, or back. The source is only read. */
 import { closing } from "../../base/async.ts";
+import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { fileExists } from "../../base/files.ts";
+import { createLogger } from "../../base/log.ts";
 import { openAgent, openDocuments } from "../../compose/agent.ts";
+import { openSharedRegistry } from "../../compose/shared-registry.ts";
 import { configuredAccounts } from "../../config/config.ts";
-import { channelLayout, channelsFolder } from "../../config/layout.ts";
+import { agentLayout, channelLayout, channelsFolder } from "../../config/layout.ts";
 import {
   type CopiedKind,
   type CopyCounts,
@@ -47,6 +51,7 @@ export async function migrate(direction: string, options: MigrateOptions): Promi
     await copyDocuments(read, written, channels, { dryRun });
   }
   const files = await copyReceived(target, dryRun);
+  if (!dryRun) await copyRegistries(to === "postgres" ? target : source, to);
   if (options.json === true) printJson({ schema: 1, ok: true, direction, dryRun, agents, channels, files });
   else printCopied([...agents, { agentId: "", counts: { documents: channels, files } }], { to, dryRun });
 }
@@ -77,6 +82,16 @@ async function copyReceived(target: Setup, dryRun: boolean): Promise<CopyCounts[
     await copyFiles(channelLayout(target.home, name, accountId).mediaFolder, store.media, counts, { dryRun });
   }
   return counts;
+}
+
+/** Which Claude Code sessions the agents use on this machine. A file or document that is there is newer. */
+async function copyRegistries({ home, config }: Setup, to: StoreKind): Promise<void> {
+  const logger = createLogger({ level: config.log.level });
+  const shared = openSharedRegistry({ home, config, clock: systemClock, logger });
+  if (to !== "postgres") return await shared?.restore();
+  for (const agentId of await knownAgentIds({ home, config })) {
+    if (await fileExists(agentLayout(home, agentId).claudeRegistry)) await shared?.save(agentId);
+  }
 }
 
 /** Another machine may use the database. */

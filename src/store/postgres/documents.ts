@@ -6,7 +6,7 @@ import type { Documents } from "../documents.ts";
 import type { PostgresNode } from "./node.ts";
 
 export interface PostgresDocumentsOptions {
-  node: () => Promise<Pick<PostgresNode, "query">>;
+  node: Pick<PostgresNode, "query">;
   /** Empty for documents of no agent. */
   agentId: string;
   folder: string;
@@ -15,7 +15,7 @@ export interface PostgresDocumentsOptions {
 
 export function createPostgresDocuments({ node, agentId, folder, clock }: PostgresDocumentsOptions): Documents {
   const query = async (sql: string, ...values: readonly (string | number | undefined)[]) =>
-    await (await node()).query(sql, [agentId, folder, ...values], { isRepeatable: true });
+    await node.query(sql, [agentId, folder, ...values], { isRepeatable: true });
   const find = async (name: string) => {
     const sql = "SELECT text, version FROM holdfast.documents WHERE agent = $1 AND folder = $2 AND name = $3";
     const [row] = await query(sql, basename(name));
@@ -23,7 +23,7 @@ export function createPostgresDocuments({ node, agentId, folder, clock }: Postgr
   };
   const put = async (name: string, version: number | undefined, text: string): Promise<boolean> => {
     const sql = "SELECT holdfast.put_document($1, $2, $3, $4, $5) AS done";
-    const [row] = await (await node()).query(sql, [agentId, folder, basename(name), version, text]);
+    const [row] = await node.query(sql, [agentId, folder, basename(name), version, text]);
     return row?.["done"] === true;
   };
 

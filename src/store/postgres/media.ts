@@ -7,7 +7,7 @@ import { constants, copyFile, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileError } from "../../base/errors.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, fileExists, replaceFile, temporaryPath } from "../../base/files.ts";
-import type { Media } from "../media.ts";
+import { type Media, hashIn } from "../media.ts";
 import { type StoredContent, downloadContent, pieces, uploadContent } from "./contents.ts";
 import type { PostgresNode } from "./node.ts";
 
@@ -39,6 +39,7 @@ export function createPostgresMedia(node: PostgresNode, folder: string): Media {
         await rm(temporary, { force: true });
       }
     },
+    adopt: async (path, file) => void (await store(file, path)),
     has: async (path) => (await find(hashIn(path) ?? nameOf(path))) !== undefined,
     async locate(path) {
       const hash = hashIn(path);
@@ -53,10 +54,6 @@ export function createPostgresMedia(node: PostgresNode, folder: string): Media {
       return copy;
     },
   };
-}
-
-function hashIn(path: string): string | undefined {
-  return /\/([0-9a-f]{64})\/[^/]+$/.exec(path)?.[1];
 }
 
 const FIND = `

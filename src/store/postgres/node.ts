@@ -53,8 +53,8 @@ export interface WriteCall {
   isRepeatable: boolean;
 }
 
-/** One executes while another waits for the disk. More would make smaller batches. */
-const WRITES_AT_ONCE = 2;
+/** Some execute while another waits for the disk. More would make smaller batches. */
+const WRITES_AT_ONCE = 3;
 const READS_AT_ONCE = 2;
 /** In `1-leases.sql` too. */
 const NODE_LOCKS = 482_716_093;

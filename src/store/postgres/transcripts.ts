@@ -164,7 +164,7 @@ export function createPostgresTranscripts(options: PostgresTranscriptsOptions): 
   return {
     ...files,
     folders: undefined,
-    manifests: createPostgresDocuments({ node: async () => node, agentId, folder: "archive", clock }),
+    manifests: createPostgresDocuments({ node, agentId, folder: "archive", clock }),
     async list(folder, { changedSince = 0, kept = false } = {}) {
       const rows = await query(LIST, [folder, changedSince]);
       return rows.map(({ name }) => String(name)).filter((name) => isTranscriptName(name, kept));

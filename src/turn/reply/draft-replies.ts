@@ -12,7 +12,7 @@ import { basename, join } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import type { ChannelCapabilities, OutboundMedia, OutboundMessage } from "../../channels/channel.ts";
 import { type MessageContext, normalizeChatType } from "../../keys/message-context.ts";
-import { LOCAL_MEDIA, type Media } from "../../store/media.ts";
+import type { Media } from "../../store/media.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { isWebUrl, isWorkspacePath } from "./directives.ts";
 import { type ReplyPayload, payloadMedia } from "./payloads.ts";
@@ -62,14 +62,14 @@ async function draftPayload(payload: ReplyPayload, request: DraftRequest) {
   return [{ ...first, replyToId: payload.replyToId }, ...rest];
 }
 
-async function attach(refs: readonly string[], { capabilities, workspace, media: kept = LOCAL_MEDIA }: DraftRequest) {
+async function attach(refs: readonly string[], { capabilities, workspace, media: store }: DraftRequest) {
   const media: OutboundMedia[] = [];
   const remarks: string[] = [];
   for (const ref of refs) {
     try {
       const found = await resolveMedia(workspace, ref);
       if (capabilities.media)
-        media.push(found.kind === "url" ? found : { ...found, path: await kept.keep(found.path) });
+        media.push(found.kind === "url" ? found : { ...found, path: (await store?.keep(found.path)) ?? found.path });
       else if (found.kind === "url") remarks.push(found.url);
       else remarks.push(`${basename(found.path)} is in the agent's workspace; this channel cannot send files.`);
     } catch (error) {
