@@ -34,6 +34,7 @@ export interface DerivedOptions {
  */
 export function openDerived(options: DerivedOptions): DatabaseSync {
   const { path } = options;
+  if (path === IN_MEMORY) return connectDerived(options, true);
   try {
     if (options.replace !== true && !isOccupied(path)) {
       createPrivateFile(path);
@@ -59,6 +60,14 @@ export function openAsLeft({ path, pragmas, isOurs }: DerivedOptions): DatabaseS
   } catch {
     return undefined;
   }
+}
+
+/** The path of a database without a file, for a home that cannot be written. */
+export const IN_MEMORY = ":memory:";
+
+export function isForbidden(error: unknown): boolean {
+  const { kind, code } = error as { kind?: unknown; code?: unknown };
+  return kind === "forbidden" || code === "EACCES" || code === "EPERM" || code === "EROFS";
 }
 
 /** Whether a folder, a broken link or another thing that is not a file has the name. */

@@ -1,6 +1,6 @@
 /** Decisions over real files: which sessions are candidates, which chats are known, how registries combine. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -279,4 +279,17 @@ it("keeps the registry in the database of several machines, and makes a lost fil
   expect(
     openSharedRegistry({ home, config: DEFAULT_CONFIG, clock: systemClock, logger: silentLogger }),
   ).toBeUndefined();
+});
+
+// Nobody, not even root, may create a folder there.
+it.runIf(existsSync("/sys/kernel"))("lists sessions and costs if the home cannot be written", async () => {
+  await using world = await createWorld();
+  world.session({ id: "a", cwds: [world.repo], prompts: [TASK], modifiedAt: Date.now() });
+  const env = { CLAUDE_CONFIG_DIR: world.claudeHome };
+  const side = openClaudeSide({ home: "/sys/holdfast", config: DEFAULT_CONFIG, env, logger: silentLogger });
+  const index = await side.index();
+  await index.refresh();
+  expect([...index.list()].map(({ sessionId }) => sessionId)).toEqual([A]);
+  side.close();
+  expect(existsSync(":memory:")).toBe(false);
 });

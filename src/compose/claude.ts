@@ -55,8 +55,14 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
 
   const index = lazy(async (): Promise<NativeIndex> => {
     const { createNativeIndex } = await import("../claude/index/create-native-index.ts");
-    await ensurePrivateFolder(dirname(layout.index));
-    return createNativeIndex({ path: layout.index, claudeHome, logger });
+    try {
+      await ensurePrivateFolder(dirname(layout.index));
+      return createNativeIndex({ path: layout.index, claudeHome, logger });
+    } catch (error) {
+      const { IN_MEMORY, isForbidden } = await import("../base/derived-database.ts");
+      if (!isForbidden(error)) throw error;
+      return createNativeIndex({ path: IN_MEMORY, claudeHome, logger });
+    }
   });
   const runner = lazy(openRunner);
   const shared = openSharedRegistry({ home, config, clock, logger });

@@ -20,8 +20,10 @@ import {
 } from "../base/sqlite.ts";
 import {
   type DerivedOptions,
+  IN_MEMORY,
   findDatabaseDamage,
   isDatabaseDamage,
+  isForbidden,
   noteAsLeft,
   openAsLeft,
   openDerived,
@@ -106,15 +108,10 @@ async function openOrRebuild(path: string, logger: Logger, damagedInode?: number
     return await openOnDisk(path, logger, damagedInode);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const database = openConnection(":memory:", { pragmas: "", setUp: (empty) => empty.exec(SCHEMA) });
+    const database = openConnection(IN_MEMORY, { pragmas: "", setUp: (empty) => empty.exec(SCHEMA) });
     const sqlite = wrapConnection(database, path, INDEX_ROLE);
     return { database, sqlite, inode: undefined, isInMemory: true };
   }
-}
-
-function isForbidden(error: unknown): boolean {
-  const { kind, code } = error as { kind?: unknown; code?: unknown };
-  return kind === "forbidden" || code === "EACCES" || code === "EPERM" || code === "EROFS";
 }
 
 async function openOnDisk(path: string, logger: Logger, damagedInode: number | undefined): Promise<Connection> {

@@ -64,6 +64,11 @@ it("shows who changed a file or a line, newest first, with the prompt", async ()
   const line = await run(home, `${file}:1`);
   expect(line.stdout).toContain("  you: retry failed jobs\n  holdfast cc show 11111111\n");
   expect(line.stdout).not.toContain("wait between retries");
+  // An edit may replace only a part of the line.
+  await writeFile(file, "export const retries = 3;\n");
+  expect((await run(home, `${file}:1`)).stdout).toBe(line.stdout);
+  await writeFile(file, "export const retries: number = max(settings.retries, 3);\n");
+  expect((await run(home, `${file}:1`)).stdout).toContain("No session on this machine changed");
   expect((await run(home, `${file}:9`)).code).toBe(3);
   expect((await run(home, `${repo}/untouched.ts`)).stdout).toContain("No session on this machine changed");
 });

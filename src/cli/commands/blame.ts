@@ -88,8 +88,19 @@ function addsLine({ input }: NativeCall, names: readonly string[], text: string)
   return parts.some((part) => {
     const added = [part["new_string"], part["content"], part["new_source"]].find((value) => typeof value === "string");
     const before = typeof part["old_string"] === "string" ? part["old_string"] : "";
-    return typeof added === "string" && added.includes(text) && !before.includes(text);
+    return (
+      typeof added === "string" &&
+      [text, ...pieces(added, text)].some((piece) => added.includes(piece) && !before.includes(piece))
+    );
   });
+}
+
+/** The first and the last line of a replacement may be only a part of their line. Half of the line is enough. */
+function pieces(added: string, line: string): string[] {
+  const lines = added.split("\n");
+  return [lines[0], lines.at(-1)]
+    .map((piece = "") => piece.trim())
+    .filter((piece) => piece.length * 2 >= line.length && line.includes(piece));
 }
 
 type BlamedSession = ReturnType<typeof groupBySession>[number];
