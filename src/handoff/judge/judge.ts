@@ -13,7 +13,7 @@ import { hasCue, isRequest } from "./cues.ts";
 import { standingInheritance } from "./inherited.ts";
 import { LONGEST, linesInProgress } from "./open-work.ts";
 import { type JudgeWeights, shippedWeights } from "./score.ts";
-import { isListable, mayBe, weigh, type Weighed, type Work } from "./weigh.ts";
+import { holds, isFragment, isListable, mayBe, weigh, type Weighed, type Work } from "./weigh.ts";
 
 const MOST_LINES = 3;
 const MOST: Readonly<Record<Section, number>> = {
@@ -64,10 +64,12 @@ function choose(work: Work, section: Section): Weighed[] {
   const chosen = failed === undefined ? [] : [failed];
   for (const { spoken } of chosen) taken.add(spoken);
   const sure = sentences.filter(
-    ({ spoken, sure }) =>
+    ({ spoken, sure, signals }) =>
       sure[section] >= 0 &&
-      WORDED.every((other) => sure[section] >= sure[other] - ABOUT_AS_SURE) &&
+      WORDED.every((other) => sure[section] >= sure[other]) &&
       isListable(spoken) &&
+      (!isFragment(spoken) || (section === "decision" && proposalFor(spoken, work) !== undefined)) &&
+      holds(spoken, signals, section) &&
       mayBe(spoken, section, conversation),
   );
   for (const one of sure.toSorted((a, b) => b.sure[section] - a.sure[section])) {
@@ -81,9 +83,6 @@ function choose(work: Work, section: Section): Weighed[] {
   return chosen.sort((a, b) => b.spoken.turn.place - a.spoken.turn.place);
 }
 
-/** A sentence that is much surer of another section is not listed here. */
-const ABOUT_AS_SURE = 0.7;
-
 /** Below this, the words are about something else. */
 const LEAST_FAILURE = -1;
 
@@ -92,7 +91,11 @@ function failureReport({ sentences, conversation: { failure } }: Work): Weighed 
   return sentences
     .filter(
       ({ spoken, sure }) =>
-        failure !== undefined && spoken.turn === failure.turn && isListable(spoken) && sure.blocker >= LEAST_FAILURE,
+        failure !== undefined &&
+        spoken.turn === failure.turn &&
+        isListable(spoken) &&
+        !isFragment(spoken) &&
+        sure.blocker >= LEAST_FAILURE,
     )
     .reduce<Weighed | undefined>((a, b) => (a === undefined || b.sure.blocker > a.sure.blocker ? b : a), undefined);
 }
@@ -125,16 +128,18 @@ function lineOf({ spoken }: Weighed, section: Section, work: Work): Line {
     .map(({ said }) => said.text)
     .join(" ");
   const { entryId, timestamp } = turn.digest;
-  const partner = section === "decision" ? acceptedProposal(spoken, work) : undefined;
+  const partner = section === "decision" ? proposalFor(spoken, work) : undefined;
   const added = partner === undefined ? text : `${text.replace(/[.\s]+$/, "")} — ${partner.said.text}`;
   if (partner === undefined || added.length > LONGEST) return { text: tidy(text), entryId, timestamp };
   work.taken.add(partner);
   return { text: tidy(added), entryId, alsoFrom: partner.turn.digest.entryId, timestamp };
 }
 
-/** The proposal that a mere "yes" accepts. */
-function acceptedProposal({ turn, matter }: Spoken, { conversation, taken, sentences }: Work): Spoken | undefined {
-  if (!turn.agrees || matter.size > 0) return undefined;
+/** The proposal that a mere "yes" accepts, or that a pick of one or two words names. */
+function proposalFor(spoken: Spoken, { conversation, taken, sentences }: Work): Spoken | undefined {
+  const { turn, matter } = spoken;
+  const isYes = turn.agrees && matter.size === 0;
+  if (!isYes && !(isFragment(spoken) && turn.digest.role === "user")) return undefined;
   const before = conversation.before(turn);
   const proposals = sentences.filter(
     ({ spoken: one }) =>
@@ -143,7 +148,8 @@ function acceptedProposal({ turn, matter }: Spoken, { conversation, taken, sente
       isListable(one) &&
       one.matter.size >= 2 &&
       !taken.has(one) &&
-      !hasCue(one.said.text, "or"),
+      !hasCue(one.said.text, "or") &&
+      (isYes || overlap(matter, one.matter) > 0),
   );
   return proposals.sort((a, b) => b.sure.decision - a.sure.decision)[0]?.spoken;
 }

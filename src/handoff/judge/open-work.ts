@@ -102,9 +102,11 @@ function isCallOff({ digest, reverses, spoken }: Turn): boolean {
   return spoken.every(({ matter, said }) => matter.size <= 4 && !isRequest(said.text) && !hasCue(said.text, "chooses"));
 }
 
-/** Open work is named in the first message of a person or in the last turns. */
+/** Open work is named in the last turns, or in the first message of a person if the last turns are still about it. */
 const END = 4;
 const MOST_SECOND = 3;
+/** For the surer one of two sentences. */
+const MIN_SURE = 0.5;
 /** In messages of people and turns of the agent. */
 const LONG = 11;
 
@@ -116,15 +118,19 @@ function openWork(work: Work): Line[] {
   const mayRepeat = (spoken: Spoken): boolean => spoken === nextStep && turns.length > LONG;
   const opening = turns.find(({ digest, isChat }) => digest.role === "user" && !isChat);
   const [best, ...others] = sentences
-    .filter(({ spoken: { turn } }) => turn === opening || turn.place >= turns.length - END)
-    .filter(({ spoken: { turn } }) => turn === opening || !isAnswered(turn, conversation))
-    .filter(({ spoken }) => spoken.matter.size >= 2 && isListable(spoken) && (!taken.has(spoken) || mayRepeat(spoken)))
+    .filter(({ spoken: { turn }, signals }) =>
+      turn === opening
+        ? signals.has("wordsAtEnd")
+        : turn.place >= turns.length - END && !isAnswered(turn, conversation),
+    )
+    .filter(({ spoken }) => spoken.matter.size >= 2 && isListable(spoken) && !hasCue(spoken.said.text, "supposes"))
+    .filter(({ spoken }) => !taken.has(spoken) || mayRepeat(spoken))
     .map(({ spoken, signals }) => {
       const all = openWorkSignals(spoken, signals, sentences);
       return { spoken, sure: sureness(all, spoken.turn.digest.role, weights["in-progress"]) };
     })
     .sort((a, b) => b.sure - a.sure);
-  if (best === undefined || best.sure < 0) return [];
+  if (best === undefined || best.sure < MIN_SURE) return [];
   const room = LONGEST - best.spoken.said.text.length - 3;
   const second = others.slice(0, MOST_SECOND).find(({ spoken, sure }) => sure >= 0 && spoken.said.text.length <= room);
   const parts = [best, second].flatMap((one) => one?.spoken ?? []).sort(byPlace);

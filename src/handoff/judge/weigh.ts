@@ -36,7 +36,8 @@ export function weigh(carried: CarriedState, { project, weights }: { project: st
       const signals = signalsOf(spoken, situation);
       const plain = plainly(spoken, signals, situation);
       const entries = SECTIONS.map((section) => {
-        const sure = sentenceSureness(spoken, signals, section, weights);
+        const sure =
+          sentenceSureness(spoken, signals, section, weights) - (signals.has("solo") ? (SOLO[section] ?? 0) : 0);
         return [section, plain === undefined ? sure : section === plain ? Math.max(sure, PLAIN) : NEVER] as const;
       });
       return { spoken, signals, sure: Object.fromEntries(entries) as Record<Section, number> };
@@ -47,6 +48,8 @@ export function weigh(carried: CarriedState, { project, weights }: { project: st
 /** How sure the judge is of a plain statement, and that it belongs to no other section. */
 const PLAIN = 1;
 const NEVER = -9;
+/** Where nobody answered, there is less to go by. */
+const SOLO: Partial<Record<Section, number>> = { blocker: 1, decision: 1, accomplishment: 1 };
 const SCORED = ["blocker", "decision", "accomplishment"] as const satisfies readonly Section[];
 
 /** The section of a statement that says what it is ("we decided …"), that nobody disputes, or that is the last word. */
@@ -73,20 +76,36 @@ const SURE_REPORT = 3;
 
 const JOKE = /[😂🤣💀🙃😅😎🤡]|\b(?:lol|haha+|hehe)\b|[:;]-?\)/iu;
 const QUOTE = /["“”„«»]/;
+/** Nothing but code. */
+const CODE = /^`[^`]*`[.!]?$/;
 /** Longer sentences say with what to go on. */
 const SHORT = 60;
 
-/** Questions, jokes, other people's words and a mere "go on" are never listed. */
+/** Questions, jokes, quotations, code, the lead-in of a list and a mere "go on" are never listed. */
 export function isListable(spoken: Spoken): boolean {
   const { text, isQuestion } = spoken.said;
-  if (isQuestion === true || isIdle(spoken) || (QUOTE.test(text) && hasCue(text, "reports"))) return false;
+  if (isQuestion === true || isIdle(spoken) || QUOTE.test(text) || CODE.test(text) || text.endsWith(":")) return false;
   return text.length >= SHORT || !hasCue(text, "goesOn");
+}
+
+/** One or two words. Other scripts write sentences without blanks. */
+export function isFragment({ said: { text }, matter }: Spoken): boolean {
+  return text.split(/\s+/).length < 3 && matter.size < 3;
 }
 
 /** A joke, or a cheer. */
 export function isIdle({ said: { text } }: Spoken): boolean {
   return JOKE.test(text) || (text.endsWith("!") && text.length < SHORT && !isRequest(text));
 }
+/** What a person took back later was neither decided nor done. Small talk and other people decide nothing here. */
+export function holds({ said }: Spoken, signals: Signals, section: Section): boolean {
+  if (section !== "decision" && section !== "accomplishment") return true;
+  if (signals.has("undone")) return false;
+  return section !== "decision" || (!OF_OTHERS.test(said.text) && !hasCue(said.text, "chats"));
+}
+
+const OF_OTHERS = /^(?:he|she|they)\b/i;
+
 /** The agent decides nothing: its words are a decision where a person accepted them, or where they repeat a person's. */
 export function mayBe(spoken: Spoken, section: Section, { before, after }: Conversation): boolean {
   const { turn, said, matter } = spoken;
