@@ -63,15 +63,17 @@ function choose(work: Work, section: Section): Weighed[] {
   const failed = section === "blocker" ? failureReport(work) : undefined;
   const chosen = failed === undefined ? [] : [failed];
   for (const { spoken } of chosen) taken.add(spoken);
-  const sure = sentences.filter(
-    ({ spoken, sure, signals }) =>
+  const sure = sentences.filter((one) => {
+    const { spoken, sure } = one;
+    return (
       sure[section] >= 0 &&
       WORDED.every((other) => sure[section] >= sure[other]) &&
       isListable(spoken) &&
       (!isFragment(spoken) || (section === "decision" && proposalFor(spoken, work) !== undefined)) &&
-      holds(spoken, signals, section) &&
-      mayBe(spoken, section, conversation),
-  );
+      holds(one, section, conversation) &&
+      mayBe(spoken, section, conversation)
+    );
+  });
   for (const one of sure.toSorted((a, b) => b.sure[section] - a.sure[section])) {
     if (chosen.length >= MOST[section]) break;
     const isSaid = chosen.some(({ spoken }) => isSame(spoken, one.spoken) || isNext(spoken, one.spoken));
@@ -175,7 +177,7 @@ function commitLines({ turns }: Conversation): Line[] {
 /** The last request, if no completed answer followed. */
 function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[] {
   const last = turns.findLast(({ digest, isChat }) => digest.role === "user" && !isChat && digest.sentences > 0);
-  if (last === undefined || isRemark(last)) return [];
+  if (last === undefined || isRemark(last) || isMereYes(last)) return [];
   const { entryId, timestamp } = last.digest;
   const outcome = outcomeOf(last);
   // Words of trouble are not a fact; a failed command is.
@@ -188,6 +190,11 @@ function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[]
 function isRemark({ agrees, asks, spoken }: Turn): boolean {
   const isRequesting = spoken.some(({ said }) => isRequest(said.text) || said.scores === undefined);
   return !asks && !isRequesting && (agrees || spoken.every(({ said }) => (said.scores?.[TASK] ?? 0) < 0));
+}
+
+/** In any language. */
+function isMereYes({ agrees, asks, spoken }: Turn): boolean {
+  return agrees && !asks && spoken.every(({ matter }) => matter.size < 2);
 }
 
 /** Of a sentence's scores: asks for a piece of work. */

@@ -9,7 +9,7 @@ import { hasCue, isRequest } from "./cues.ts";
 import { sureness } from "./score.ts";
 import type { Signals } from "./signals.ts";
 import type { Situation } from "./situation.ts";
-import { isIdle, isListable, type Weighed, type Work } from "./weigh.ts";
+import { CODE, isIdle, isListable, NO_ANSWER, type Weighed, type Work } from "./weigh.ts";
 
 const MOST_LINES = 3;
 /** In characters. */
@@ -63,7 +63,6 @@ export function openSignals({ conversation, ...situation }: Situation, sentences
   return found;
 }
 
-const NO_ANSWER: ReadonlySet<Outcome> = new Set(["none", "cut"]);
 const FAILED_ANSWER: ReadonlySet<Outcome> = new Set(["failed"]);
 
 /** Requests whose answer ended so, or said nothing. */
@@ -76,12 +75,17 @@ function openRequests({ conversation, taken }: Work, outcomes: ReadonlySet<Outco
     .filter((turn) => outcomes.has(outcomeOf(turn)) || (isSolo && isUncontested(turn) && !turn.asks))
     .flatMap(({ spoken }) => {
       const free = spoken.filter(
-        (one) => one.matter.size >= 2 && !taken.has(one) && !isIdle(one) && !hasCue(one.said.text, "goesOn"),
+        (one) =>
+          one.matter.size >= 2 &&
+          !taken.has(one) &&
+          !isIdle(one) &&
+          !CODE.test(one.said.text) &&
+          !hasCue(one.said.text, "goesOn"),
       );
       const asking = free.filter(({ said }) => isRequest(said.text));
       const found = asking.find(({ matter }) => matter.size >= 3) ?? asking[0];
       // Where only a person speaks, a plain sentence is what the work is about.
-      return found ?? (isSolo ? free.find(isPlain) : undefined) ?? [];
+      return found ?? (isSolo ? free.find((one) => isPlain(one) && isListable(one)) : undefined) ?? [];
     })
     .slice(-MOST_LINES)
     .map(({ said, turn: { digest } }) => ({
@@ -120,7 +124,7 @@ function openWork(work: Work): Line[] {
   const [best, ...others] = sentences
     .filter(({ spoken: { turn }, signals }) =>
       turn === opening
-        ? signals.has("wordsAtEnd")
+        ? signals.has("wordsAtEnd") && !(isAnswered(turn, conversation) && asksAgain(turn, conversation))
         : turn.place >= turns.length - END && !isAnswered(turn, conversation),
     )
     .filter(({ spoken }) => spoken.matter.size >= 2 && isListable(spoken) && !hasCue(spoken.said.text, "supposes"))
@@ -145,6 +149,11 @@ function isAnswered(turn: Turn, { outcomeOf }: Conversation): boolean {
   return (
     turn.digest.role === "user" && turn.spoken.some(({ said }) => isRequest(said.text)) && outcomeOf(turn) === "done"
   );
+}
+
+function asksAgain({ place }: Turn, { turns }: Conversation): boolean {
+  const later = turns.slice(place + 1).filter(({ digest }) => digest.role === "user");
+  return later.some(({ spoken }) => spoken.some(({ said }) => isRequest(said.text)));
 }
 
 function byPlace(a: Spoken, b: Spoken): number {

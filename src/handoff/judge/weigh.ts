@@ -2,7 +2,7 @@
 import { overlap } from "../matter.ts";
 import { type Section, SECTIONS } from "../patterns/note.ts";
 import type { CarriedState } from "../state.ts";
-import { type Conversation, readConversation, type Spoken } from "./conversation.ts";
+import { type Conversation, type Outcome, readConversation, type Spoken } from "./conversation.ts";
 import { hasCue, isRequest } from "./cues.ts";
 import { type JudgeWeights, sentenceSureness } from "./score.ts";
 import { type Signals, signalsOf } from "./signals.ts";
@@ -77,7 +77,7 @@ const SURE_REPORT = 3;
 const JOKE = /[😂🤣💀🙃😅😎🤡]|\b(?:lol|haha+|hehe)\b|[:;]-?\)/iu;
 const QUOTE = /["“”„«»]/;
 /** Nothing but code. */
-const CODE = /^`[^`]*`[.!]?$/;
+export const CODE = /^`[^`]*`[.!]?$/;
 /** Longer sentences say with what to go on. */
 const SHORT = 60;
 
@@ -97,14 +97,37 @@ export function isFragment({ said: { text }, matter }: Spoken): boolean {
 export function isIdle({ said: { text } }: Spoken): boolean {
   return JOKE.test(text) || (text.endsWith("!") && text.length < SHORT && !isRequest(text));
 }
-/** What a person took back later was neither decided nor done. Small talk and other people decide nothing here. */
-export function holds({ said }: Spoken, signals: Signals, section: Section): boolean {
-  if (section !== "decision" && section !== "accomplishment") return true;
-  if (signals.has("undone")) return false;
-  return section !== "decision" || (!OF_OTHERS.test(said.text) && !hasCue(said.text, "chats"));
+
+/** What must be true of a line, however sure the weights are. */
+export function holds({ spoken, signals }: Weighed, section: Section, conversation: Conversation): boolean {
+  const { said, turn } = spoken;
+  if (section === "decision") return !signals.has("undone") && mayDecide(spoken, signals, conversation);
+  // What a person took back later is not done. A commit has a line of its own.
+  if (section === "accomplishment") return !signals.has("undone") && !namesCommit(said.text, conversation);
+  const isOpen = turn.digest.role === "user" && NO_ANSWER.has(conversation.outcomeOf(turn)) && isRequest(said.text);
+  // A request that nobody answered is in progress, unless it is for later.
+  return section !== "next-step" || !isOpen || LATER.some((cue) => hasCue(said.text, cue));
+}
+
+export const NO_ANSWER: ReadonlySet<Outcome> = new Set(["none", "cut"]);
+const LATER = ["later", "firstThing", "times", "waits"] as const;
+
+function namesCommit(text: string, { turns }: Conversation): boolean {
+  return turns.some(({ digest }) => digest.commits?.some(({ hash }) => text.includes(hash)));
 }
 
 const OF_OTHERS = /^(?:he|she|they)\b/i;
+
+/** Neither small talk, nor what other people do, nor a report, nor alternatives, nor a mere answer to a question. */
+function mayDecide({ said, turn }: Spoken, signals: Signals, { before }: Conversation): boolean {
+  if (OF_OTHERS.test(said.text) || signals.has("chats") || signals.has("or")) return false;
+  if ((signals.get("doneScore") ?? 0) > 0) return false;
+  const asked = before(turn);
+  // "And you?" asks for nothing to decide.
+  if (asked?.asks === true && asked.spoken.every(({ matter }) => matter.size === 0)) return false;
+  // If the agent asks on, it was given a detail.
+  return !signals.has("nextAsks") || signals.has("chooses") || (signals.get("decisionScore") ?? 0) > 0;
+}
 
 /** The agent decides nothing: its words are a decision where a person accepted them, or where they repeat a person's. */
 export function mayBe(spoken: Spoken, section: Section, { before, after }: Conversation): boolean {
