@@ -121,10 +121,13 @@ function openWork(work: Work): Line[] {
   // In a long conversation, the next step also says what the work has come to.
   const mayRepeat = (spoken: Spoken): boolean => spoken === nextStep && turns.length > LONG;
   const opening = turns.find(({ digest, isChat }) => digest.role === "user" && !isChat);
+  // The agent only said that it would do it, so it is open even if the last turns are about something else.
+  const isAnnounced = opening !== undefined && conversation.outcomeOf(opening) === "planned";
   const [best, ...others] = sentences
     .filter(({ spoken: { turn }, signals }) =>
       turn === opening
-        ? signals.has("wordsAtEnd") && !(isAnswered(turn, conversation) && asksAgain(turn, conversation))
+        ? isAnnounced ||
+          (signals.has("wordsAtEnd") && !(isAnswered(turn, conversation) && asksAgain(turn, conversation)))
         : turn.place >= turns.length - END && !isAnswered(turn, conversation),
     )
     .filter(({ spoken }) => spoken.matter.size >= 2 && isListable(spoken) && !hasCue(spoken.said.text, "supposes"))
@@ -134,7 +137,8 @@ function openWork(work: Work): Line[] {
       return { spoken, sure: sureness(all, spoken.turn.digest.role, weights["in-progress"]) };
     })
     .sort((a, b) => b.sure - a.sure);
-  if (best === undefined || best.sure < MIN_SURE) return [];
+  const minSure = isAnnounced && best?.spoken.turn === opening ? 0 : MIN_SURE;
+  if (best === undefined || best.sure < minSure) return [];
   const room = LONGEST - best.spoken.said.text.length - 3;
   const second = others.slice(0, MOST_SECOND).find(({ spoken, sure }) => sure >= 0 && spoken.said.text.length <= room);
   const parts = [best, second].flatMap((one) => one?.spoken ?? []).sort(byPlace);
