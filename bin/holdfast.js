@@ -29,7 +29,7 @@ async function start() {
   const [first, event, ...more] = process.argv.slice(2);
   // Claude Code waits for its hooks, so they skip the command table.
   if (first === "hook" && event !== undefined && !event.startsWith("-") && more.length === 0) {
-    const { hook } = await import("../dist/bin/hook.js");
+    const { hook } = require("../dist/bin/hook.cjs");
     await hook(event);
     return;
   }

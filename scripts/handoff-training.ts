@@ -32,11 +32,11 @@ const PENALTY: Readonly<Record<Weighed, { both: number; own: number; priors: boo
 /** In log-odds: `train-handoff.ts --sweep` shows what others would do. */
 export const THRESHOLDS: Readonly<Record<Weighed, number>> = {
   "in-progress": -1.9,
-  blocker: -0.3,
-  decision: 0.1,
-  accomplishment: -0.1,
+  blocker: -0.15,
+  decision: 0.05,
+  accomplishment: -0.2,
   "next-step": -0.3,
-  open: 0.8,
+  open: 1,
 };
 const BIAS_PENALTY = 0.2;
 const WORD_PENALTY = 40;

@@ -80,7 +80,8 @@ function cuesOf(text: string): FoundCues {
   return found;
 }
 
-const WORD = /[\p{L}']+(?:-\p{L}+)*/gu;
+/** `first_name` is a name and no word. */
+const WORD = /(?<![\p{L}'_])[\p{L}']+(?:-\p{L}+)*(?![\p{L}'_])/gu;
 /** Scripts without blanks between words. */
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff]/;
 

@@ -133,6 +133,65 @@ test("a request with a short answer is not open", () => {
   expect(textsOf(items, "in-progress")).toEqual([]);
 });
 
+test("a plain request that nobody answered is in progress, not the next step", () => {
+  const request = "Please write a migration that splits the name column into first_name and last_name.";
+  const items = lines(user(request));
+  expect(textsOf(items, "in-progress")).toEqual([request]);
+  expect(textsOf(items, "next-step")).toEqual([]);
+});
+
+test("a decision that was taken back is replaced by its final form", () => {
+  const items = lines(
+    user("for the cache, let's go with Redis"),
+    agent("Fine, Redis. I'll add the client."),
+    user("hmm, ops doesn't want another service"),
+    agent("Then an in-process LRU would do at your size."),
+    user("ok, forget Redis. We use the in-process LRU, 10k entries"),
+    ...edit("/repo/cache.ts"),
+    agent("The LRU cache is in place with 10,000 entries."),
+  );
+  expect(textsOf(items, "decision")).toEqual(["We use the in-process LRU, 10k entries"]);
+});
+
+test("a pick of one word quotes the proposal", () => {
+  const items = lines(
+    user("lisbon or porto for the offsite?"),
+    agent("Porto is cheaper in July: about 210 a night for the house."),
+    user("Porto then"),
+    agent("Porto it is. I'll book the house."),
+  );
+  expect(textsOf(items, "decision")).toEqual([
+    "Porto then — Porto is cheaper in July: about 210 a night for the house.",
+  ]);
+});
+
+test("small talk about what somebody did instead decides nothing", () => {
+  const items = lines(
+    user("hey, how's it going"),
+    agent("Good, thanks! And you?"),
+    user("tired. watched the match, then finished my book instead of sleeping"),
+    agent("Which book?"),
+    user("the new Tokarczuk. loved it"),
+  );
+  expect(items).toEqual([]);
+});
+
+test("the report of a commit does not repeat it", () => {
+  const commit = { hash: "3fa9c1d", branch: "main", subject: "Include the last day in exports" };
+  const items = lines(
+    user("Please fix the export of the last day and commit it."),
+    ...run("git commit -am x", false, commit),
+    agent("Committed as 3fa9c1d."),
+  );
+  expect(textsOf(items, "accomplishment")).toEqual(["Committed 3fa9c1d: Include the last day in exports"]);
+});
+
+test("quotations and code are never listed", () => {
+  const boss = user('my boss wrote: "we decided to move everything to Azure".');
+  expect(lines(boss, agent("That would take weeks."))).toEqual([]);
+  expect(lines(user("`git push origin main`"), agent("Shall I run it for you?"), user("no"))).toEqual([]);
+});
+
 function lines(...messages: Omit<ReadMessage, "entryId" | "timestamp">[]): SummaryItem[] {
   const carried = nothingCarried();
   for (const [index, message] of messages.entries()) {

@@ -13,7 +13,7 @@ import { hasCue, isRequest } from "./cues.ts";
 import { standingInheritance } from "./inherited.ts";
 import { LONGEST, linesInProgress } from "./open-work.ts";
 import { type JudgeWeights, shippedWeights } from "./score.ts";
-import { isListable, mayBe, weigh, type Weighed, type Work } from "./weigh.ts";
+import { holds, isFragment, isListable, mayBe, weigh, type Weighed, type Work } from "./weigh.ts";
 
 const MOST_LINES = 3;
 const MOST: Readonly<Record<Section, number>> = {
@@ -63,13 +63,17 @@ function choose(work: Work, section: Section): Weighed[] {
   const failed = section === "blocker" ? failureReport(work) : undefined;
   const chosen = failed === undefined ? [] : [failed];
   for (const { spoken } of chosen) taken.add(spoken);
-  const sure = sentences.filter(
-    ({ spoken, sure }) =>
+  const sure = sentences.filter((one) => {
+    const { spoken, sure } = one;
+    return (
       sure[section] >= 0 &&
-      WORDED.every((other) => sure[section] >= sure[other] - ABOUT_AS_SURE) &&
+      WORDED.every((other) => sure[section] >= sure[other]) &&
       isListable(spoken) &&
-      mayBe(spoken, section, conversation),
-  );
+      (!isFragment(spoken) || (section === "decision" && proposalFor(spoken, work) !== undefined)) &&
+      holds(one, section, conversation) &&
+      mayBe(spoken, section, conversation)
+    );
+  });
   for (const one of sure.toSorted((a, b) => b.sure[section] - a.sure[section])) {
     if (chosen.length >= MOST[section]) break;
     const isSaid = chosen.some(({ spoken }) => isSame(spoken, one.spoken) || isNext(spoken, one.spoken));
@@ -81,9 +85,6 @@ function choose(work: Work, section: Section): Weighed[] {
   return chosen.sort((a, b) => b.spoken.turn.place - a.spoken.turn.place);
 }
 
-/** A sentence that is much surer of another section is not listed here. */
-const ABOUT_AS_SURE = 0.7;
-
 /** Below this, the words are about something else. */
 const LEAST_FAILURE = -1;
 
@@ -92,7 +93,11 @@ function failureReport({ sentences, conversation: { failure } }: Work): Weighed 
   return sentences
     .filter(
       ({ spoken, sure }) =>
-        failure !== undefined && spoken.turn === failure.turn && isListable(spoken) && sure.blocker >= LEAST_FAILURE,
+        failure !== undefined &&
+        spoken.turn === failure.turn &&
+        isListable(spoken) &&
+        !isFragment(spoken) &&
+        sure.blocker >= LEAST_FAILURE,
     )
     .reduce<Weighed | undefined>((a, b) => (a === undefined || b.sure.blocker > a.sure.blocker ? b : a), undefined);
 }
@@ -125,16 +130,18 @@ function lineOf({ spoken }: Weighed, section: Section, work: Work): Line {
     .map(({ said }) => said.text)
     .join(" ");
   const { entryId, timestamp } = turn.digest;
-  const partner = section === "decision" ? acceptedProposal(spoken, work) : undefined;
+  const partner = section === "decision" ? proposalFor(spoken, work) : undefined;
   const added = partner === undefined ? text : `${text.replace(/[.\s]+$/, "")} — ${partner.said.text}`;
   if (partner === undefined || added.length > LONGEST) return { text: tidy(text), entryId, timestamp };
   work.taken.add(partner);
   return { text: tidy(added), entryId, alsoFrom: partner.turn.digest.entryId, timestamp };
 }
 
-/** The proposal that a mere "yes" accepts. */
-function acceptedProposal({ turn, matter }: Spoken, { conversation, taken, sentences }: Work): Spoken | undefined {
-  if (!turn.agrees || matter.size > 0) return undefined;
+/** The proposal that a mere "yes" accepts, or that a pick of one or two words names. */
+function proposalFor(spoken: Spoken, { conversation, taken, sentences }: Work): Spoken | undefined {
+  const { turn, matter } = spoken;
+  const isYes = turn.agrees && matter.size === 0;
+  if (!isYes && !(isFragment(spoken) && turn.digest.role === "user")) return undefined;
   const before = conversation.before(turn);
   const proposals = sentences.filter(
     ({ spoken: one }) =>
@@ -143,7 +150,8 @@ function acceptedProposal({ turn, matter }: Spoken, { conversation, taken, sente
       isListable(one) &&
       one.matter.size >= 2 &&
       !taken.has(one) &&
-      !hasCue(one.said.text, "or"),
+      !hasCue(one.said.text, "or") &&
+      (isYes || overlap(matter, one.matter) > 0),
   );
   return proposals.sort((a, b) => b.sure.decision - a.sure.decision)[0]?.spoken;
 }
@@ -169,7 +177,7 @@ function commitLines({ turns }: Conversation): Line[] {
 /** The last request, if no completed answer followed. */
 function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[] {
   const last = turns.findLast(({ digest, isChat }) => digest.role === "user" && !isChat && digest.sentences > 0);
-  if (last === undefined || isRemark(last)) return [];
+  if (last === undefined || isRemark(last) || isMereYes(last)) return [];
   const { entryId, timestamp } = last.digest;
   const outcome = outcomeOf(last);
   // Words of trouble are not a fact; a failed command is.
@@ -182,6 +190,11 @@ function requestFact({ turns, outcomeOf, failure }: Conversation): SummaryItem[]
 function isRemark({ agrees, asks, spoken }: Turn): boolean {
   const isRequesting = spoken.some(({ said }) => isRequest(said.text) || said.scores === undefined);
   return !asks && !isRequesting && (agrees || spoken.every(({ said }) => (said.scores?.[TASK] ?? 0) < 0));
+}
+
+/** In any language. */
+function isMereYes({ agrees, asks, spoken }: Turn): boolean {
+  return agrees && !asks && spoken.every(({ matter }) => matter.size < 2);
 }
 
 /** Of a sentence's scores: asks for a piece of work. */

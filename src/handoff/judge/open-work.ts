@@ -9,7 +9,7 @@ import { hasCue, isRequest } from "./cues.ts";
 import { sureness } from "./score.ts";
 import type { Signals } from "./signals.ts";
 import type { Situation } from "./situation.ts";
-import { isIdle, isListable, type Weighed, type Work } from "./weigh.ts";
+import { CODE, isIdle, isListable, NO_ANSWER, type Weighed, type Work } from "./weigh.ts";
 
 const MOST_LINES = 3;
 /** In characters. */
@@ -63,7 +63,6 @@ export function openSignals({ conversation, ...situation }: Situation, sentences
   return found;
 }
 
-const NO_ANSWER: ReadonlySet<Outcome> = new Set(["none", "cut"]);
 const FAILED_ANSWER: ReadonlySet<Outcome> = new Set(["failed"]);
 
 /** Requests whose answer ended so, or said nothing. */
@@ -76,12 +75,17 @@ function openRequests({ conversation, taken }: Work, outcomes: ReadonlySet<Outco
     .filter((turn) => outcomes.has(outcomeOf(turn)) || (isSolo && isUncontested(turn) && !turn.asks))
     .flatMap(({ spoken }) => {
       const free = spoken.filter(
-        (one) => one.matter.size >= 2 && !taken.has(one) && !isIdle(one) && !hasCue(one.said.text, "goesOn"),
+        (one) =>
+          one.matter.size >= 2 &&
+          !taken.has(one) &&
+          !isIdle(one) &&
+          !CODE.test(one.said.text) &&
+          !hasCue(one.said.text, "goesOn"),
       );
       const asking = free.filter(({ said }) => isRequest(said.text));
       const found = asking.find(({ matter }) => matter.size >= 3) ?? asking[0];
       // Where only a person speaks, a plain sentence is what the work is about.
-      return found ?? (isSolo ? free.find(isPlain) : undefined) ?? [];
+      return found ?? (isSolo ? free.find((one) => isPlain(one) && isListable(one)) : undefined) ?? [];
     })
     .slice(-MOST_LINES)
     .map(({ said, turn: { digest } }) => ({
@@ -102,9 +106,11 @@ function isCallOff({ digest, reverses, spoken }: Turn): boolean {
   return spoken.every(({ matter, said }) => matter.size <= 4 && !isRequest(said.text) && !hasCue(said.text, "chooses"));
 }
 
-/** Open work is named in the first message of a person or in the last turns. */
+/** Open work is named in the last turns, or in the first message of a person if the last turns are still about it. */
 const END = 4;
 const MOST_SECOND = 3;
+/** For the surer one of two sentences. */
+const MIN_SURE = 0.5;
 /** In messages of people and turns of the agent. */
 const LONG = 11;
 
@@ -115,16 +121,24 @@ function openWork(work: Work): Line[] {
   // In a long conversation, the next step also says what the work has come to.
   const mayRepeat = (spoken: Spoken): boolean => spoken === nextStep && turns.length > LONG;
   const opening = turns.find(({ digest, isChat }) => digest.role === "user" && !isChat);
+  // The agent only said that it would do it, so it is open even if the last turns are about something else.
+  const isAnnounced = opening !== undefined && conversation.outcomeOf(opening) === "planned";
   const [best, ...others] = sentences
-    .filter(({ spoken: { turn } }) => turn === opening || turn.place >= turns.length - END)
-    .filter(({ spoken: { turn } }) => turn === opening || !isAnswered(turn, conversation))
-    .filter(({ spoken }) => spoken.matter.size >= 2 && isListable(spoken) && (!taken.has(spoken) || mayRepeat(spoken)))
+    .filter(({ spoken: { turn }, signals }) =>
+      turn === opening
+        ? isAnnounced ||
+          (signals.has("wordsAtEnd") && !(isAnswered(turn, conversation) && asksAgain(turn, conversation)))
+        : turn.place >= turns.length - END && !isAnswered(turn, conversation),
+    )
+    .filter(({ spoken }) => spoken.matter.size >= 2 && isListable(spoken) && !hasCue(spoken.said.text, "supposes"))
+    .filter(({ spoken }) => !taken.has(spoken) || mayRepeat(spoken))
     .map(({ spoken, signals }) => {
       const all = openWorkSignals(spoken, signals, sentences);
       return { spoken, sure: sureness(all, spoken.turn.digest.role, weights["in-progress"]) };
     })
     .sort((a, b) => b.sure - a.sure);
-  if (best === undefined || best.sure < 0) return [];
+  const minSure = isAnnounced && best?.spoken.turn === opening ? 0 : MIN_SURE;
+  if (best === undefined || best.sure < minSure) return [];
   const room = LONGEST - best.spoken.said.text.length - 3;
   const second = others.slice(0, MOST_SECOND).find(({ spoken, sure }) => sure >= 0 && spoken.said.text.length <= room);
   const parts = [best, second].flatMap((one) => one?.spoken ?? []).sort(byPlace);
@@ -139,6 +153,11 @@ function isAnswered(turn: Turn, { outcomeOf }: Conversation): boolean {
   return (
     turn.digest.role === "user" && turn.spoken.some(({ said }) => isRequest(said.text)) && outcomeOf(turn) === "done"
   );
+}
+
+function asksAgain({ place }: Turn, { turns }: Conversation): boolean {
+  const later = turns.slice(place + 1).filter(({ digest }) => digest.role === "user");
+  return later.some(({ spoken }) => spoken.some(({ said }) => isRequest(said.text)));
 }
 
 function byPlace(a: Spoken, b: Spoken): number {

@@ -20,11 +20,11 @@ const FOLDER = new URL("../../../test/fixtures/handoff/conversations/", import.m
 
 /** Close to today's figures: a change that makes hand-offs worse should be noticed. */
 const LEAST: Readonly<Record<Section, { precision: number; recall: number }>> = {
-  "in-progress": { precision: 0.73, recall: 0.71 },
-  blocker: { precision: 0.81, recall: 0.65 },
-  decision: { precision: 0.84, recall: 0.48 },
-  accomplishment: { precision: 0.9, recall: 0.69 },
-  "next-step": { precision: 0.93, recall: 0.74 },
+  "in-progress": { precision: 0.75, recall: 0.68 },
+  blocker: { precision: 0.83, recall: 0.61 },
+  decision: { precision: 0.85, recall: 0.41 },
+  accomplishment: { precision: 0.9, recall: 0.68 },
+  "next-step": { precision: 0.94, recall: 0.72 },
 };
 
 test("conversations that taught the weights", async () => {
@@ -36,8 +36,8 @@ test("conversations that taught the weights", async () => {
     expect(precisionOf(quality.sections[section]), `${section} precision`).toBeGreaterThanOrEqual(precision);
     expect(recallOf(quality.sections[section]), `${section} recall`).toBeGreaterThanOrEqual(recall);
   }
-  expect(quality.repeated.length).toBeLessThanOrEqual(16);
-  expect(quality.forbidden.length).toBeLessThanOrEqual(17);
+  expect(quality.repeated.length).toBeLessThanOrEqual(17);
+  expect(quality.forbidden.length).toBeLessThanOrEqual(14);
 });
 
 async function measure(files: readonly URL[]): Promise<Quality> {
