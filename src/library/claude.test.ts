@@ -15,7 +15,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-async function createWorld(): Promise<NativeHome & { repo: string }> {
+async function createFixture(): Promise<NativeHome & { repo: string }> {
   const home = await createNativeHome();
   const repo = home.join("shop");
   mkdirSync(repo);
@@ -29,7 +29,7 @@ async function createWorld(): Promise<NativeHome & { repo: string }> {
 }
 
 it("selectSession takes label, budget and configuration at the RFC's argument positions", async () => {
-  await using home = await createWorld();
+  await using home = await createFixture();
   const { repo } = home;
   await saveSession("main", { repoPath: repo, sessionId: B, label: "auth" });
   const status = await gatherProjectStatus(repo, "main");
@@ -48,7 +48,7 @@ it("selectSession takes label, budget and configuration at the RFC's argument po
 });
 
 it("selectSession trusts the given status", async () => {
-  await using home = await createWorld();
+  await using home = await createFixture();
   const { repo } = home;
   const status = await gatherProjectStatus(repo, "main");
   const [first] = status.sessions.recent;
