@@ -1,8 +1,8 @@
 /** Decisions over real files: which sessions are candidates, which chats are known, how registries combine. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createTestRepo } from "../../test/support/git-repo.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "../../test/support/native-home.ts";
 import { silentLogger } from "../base/log.ts";
 import { saveSession } from "../claude/registry/registry.ts";
@@ -27,8 +27,7 @@ interface Fixture extends NativeHome {
 async function createFixture(): Promise<Fixture> {
   const home = await createNativeHome();
   const repo = home.join("shop");
-  mkdirSync(repo);
-  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  createTestRepo(repo);
   const env = {
     PATH: process.env["PATH"],
     HOME: home.root,

@@ -1,7 +1,6 @@
 /** The package's functions on homes that the environment names. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { afterEach, expect, it, vi } from "vitest";
+import { createTestRepo } from "../../test/support/git-repo.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "../../test/support/native-home.ts";
 import { closeDefaultClaude, gatherProjectStatus, saveSession, selectSession } from "./claude.ts";
 
@@ -18,8 +17,7 @@ afterEach(async () => {
 async function createFixture(): Promise<NativeHome & { repo: string }> {
   const home = await createNativeHome();
   const repo = home.join("shop");
-  mkdirSync(repo);
-  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  createTestRepo(repo);
   vi.stubEnv("HOLDFAST_HOME", home.home);
   vi.stubEnv("CLAUDE_CONFIG_DIR", home.claudeHome);
   vi.stubEnv("OPENCLAW_STATE_DIR", home.openClawHome);
