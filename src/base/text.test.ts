@@ -1,6 +1,7 @@
 /** Text for terminals, logs and people who mistype. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cpuMs } from "../../test/support/time.ts";
 import { HoldfastError } from "./errors.ts";
 import { createLogger } from "./log.ts";
 import { closestMatch, disarmStructure, printable, printableLine } from "./text.ts";
@@ -72,10 +73,9 @@ describe("the marks of a hand-off", () => {
   );
 
   it("take constant time for any gap before them", () => {
-    const began = performance.now();
-    for (const text of [`<${" ".repeat(1_000_000)}`, "<".repeat(1_000_000), "</ ".repeat(300_000)])
-      disarmStructure(text);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    for (const text of [`<${" ".repeat(1_000_000)}`, "<".repeat(1_000_000), "</ ".repeat(300_000)]) {
+      expect(cpuMs(() => disarmStructure(text))).toBeLessThan(2_000);
+    }
   });
 });
 

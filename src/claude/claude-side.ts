@@ -36,6 +36,8 @@ export interface StatusChoice {
   github?: false | undefined;
   /** Which sessions it may show. Default: all. */
   mayShow?: ((session: DiscoveredSession) => boolean) | undefined;
+  /** Finds the sessions of the repo, for a caller that knows them or needs none. Default: `discover`. */
+  sessions?: (() => Promise<readonly DiscoveredSession[]>) | undefined;
 }
 
 export interface SelectChoice extends SelectOptions {

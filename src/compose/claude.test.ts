@@ -1,9 +1,9 @@
 /** Decisions over real files: which sessions are candidates, which chats are known, how registries combine. */
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createTestRepo } from "../../test/support/git-repo.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "../../test/support/native-home.ts";
 import { freshDatabase } from "../../test/support/postgres.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
@@ -23,17 +23,16 @@ const TASK = "Fix the webhook handler";
 const OWN = `[openclaw:agent=main]\n\n${TASK}`;
 const [A, B, C, D] = ["a", "b", "c", "d"].map(testSessionId) as [string, string, string, string];
 
-interface World extends NativeHome {
+interface Fixture extends NativeHome {
   repo: string;
   side(agentId?: string, config?: HoldfastConfig): ClaudeSide;
   candidates(choice?: SelectChoice, agentId?: string): Promise<string[]>;
 }
 
-async function createWorld(): Promise<World> {
+async function createFixture(): Promise<Fixture> {
   const home = await createNativeHome();
   const repo = home.join("shop");
-  mkdirSync(repo);
-  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  createTestRepo(repo);
   const env = {
     PATH: process.env["PATH"],
     HOME: home.root,
@@ -41,7 +40,7 @@ async function createWorld(): Promise<World> {
     OPENCLAW_STATE_DIR: home.openClawHome,
   };
   const opened: ClaudeSide[] = [];
-  const side: World["side"] = (agentId, config = DEFAULT_CONFIG) => {
+  const side: Fixture["side"] = (agentId, config = DEFAULT_CONFIG) => {
     const one = openClaudeSide({ home: home.home, config, agentId, env, logger: silentLogger });
     opened.push(one);
     return one;
@@ -66,7 +65,7 @@ function key(id: string): string {
   return `agent:main:telegram:dm:${id}`;
 }
 
-function openClawRegistry(home: World, agentId: string, sessions: Record<string, unknown>): void {
+function openClawRegistry(home: Fixture, agentId: string, sessions: Record<string, unknown>): void {
   const path = join(home.openClawHome, "agents", agentId, CLAUDE_REGISTRY_NAME);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, JSON.stringify({ sessions }));
@@ -74,23 +73,23 @@ function openClawRegistry(home: World, agentId: string, sessions: Record<string,
 
 describe("candidates", () => {
   it("include a person's own sessions unless an agent asks, but never labelled ones or other agents'", async () => {
-    await using world = await createWorld();
-    const { repo, home } = world;
+    await using fixture = await createFixture();
+    const { repo, home } = fixture;
     const now = Date.now();
-    world.session({ id: "a", cwds: [repo], prompts: [TASK], modifiedAt: now });
-    world.session({ id: "b", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", modifiedAt: now });
-    world.session({ id: "c", cwds: [repo], prompts: ["[openclaw:agent=other]\n\nFix the webhook handler"] });
-    world.session({ id: "d", cwds: [repo], prompts: [TASK], entrypoint: "holdfast" });
-    world.session({ id: "e", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", modifiedAt: now });
+    fixture.session({ id: "a", cwds: [repo], prompts: [TASK], modifiedAt: now });
+    fixture.session({ id: "b", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", modifiedAt: now });
+    fixture.session({ id: "c", cwds: [repo], prompts: ["[openclaw:agent=other]\n\nFix the webhook handler"] });
+    fixture.session({ id: "d", cwds: [repo], prompts: [TASK], entrypoint: "holdfast" });
+    fixture.session({ id: "e", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", modifiedAt: now });
     await saveSession({ home, agentId: "main" }, { repoPath: repo, sessionId: testSessionId("e"), label: "nightly" });
-    expect(await world.candidates({ candidates: "all" })).toEqual([A, B]);
-    expect(await world.candidates()).toEqual([B]);
-    expect(await world.candidates({ candidates: "all" }, "other")).toEqual([A, C]);
-    expect(await world.candidates({ label: "nightly" })).toEqual([]);
+    expect(await fixture.candidates({ candidates: "all" })).toEqual([A, B]);
+    expect(await fixture.candidates()).toEqual([B]);
+    expect(await fixture.candidates({ candidates: "all" }, "other")).toEqual([A, C]);
+    expect(await fixture.candidates({ label: "nightly" })).toEqual([]);
   });
 
   it("follow the configuration by default", async () => {
-    await using home = await createWorld();
+    await using home = await createFixture();
     home.session({ id: "a", cwds: [home.repo], prompts: [TASK] });
     const { claudeCode } = DEFAULT_CONFIG;
     const sessionSelection = { ...claudeCode.sessionSelection, candidates: "all" as const };
@@ -100,10 +99,10 @@ describe("candidates", () => {
   });
 
   it("exclude chat sessions that only a session store knows", async () => {
-    await using world = await createWorld();
-    const { home, repo } = world;
-    for (const id of "abcdef") world.session({ id, cwds: [repo], prompts: [OWN], entrypoint: "holdfast" });
-    for (const id of "78") world.session({ id, cwds: [repo], prompts: [TASK], entrypoint: "sdk-cli" });
+    await using fixture = await createFixture();
+    const { home, repo } = fixture;
+    for (const id of "abcdef") fixture.session({ id, cwds: [repo], prompts: [OWN], entrypoint: "holdfast" });
+    for (const id of "78") fixture.session({ id, cwds: [repo], prompts: [TASK], entrypoint: "sdk-cli" });
     const agent = await openAgent({ home, config: DEFAULT_CONFIG });
     const enter = async (id: string, sessionId: string, sdkSessionId: string): Promise<void> => {
       await agent.store.update(key(id), () => ({ sessionId, updatedAt: 1, sdkSessionId }));
@@ -115,27 +114,27 @@ describe("candidates", () => {
     await archiveSession(agent, key("2"));
     await agent.store.update(key("3"), () => ({ sessionId: "w4", updatedAt: 1, cliSessionIds: { "claude-cli": D } }));
     await agent.store.close();
-    const sessions = join(world.openClawHome, "agents", "main", "sessions");
+    const sessions = join(fixture.openClawHome, "agents", "main", "sessions");
     mkdirSync(sessions, { recursive: true });
     const openClaw = { [key("9")]: { sessionId: "w5", updatedAt: 1, claudeCliSessionId: testSessionId("7") } };
     writeFileSync(join(sessions, "sessions.json"), JSON.stringify(openClaw));
     const left = [testSessionId("8"), testSessionId("e"), testSessionId("f")];
-    expect(await world.candidates({ candidates: "all" })).toEqual(left);
-    expect((await world.side().find(B)).conversation).toBe(key("1"));
+    expect(await fixture.candidates({ candidates: "all" })).toEqual(left);
+    expect((await fixture.side().find(B)).conversation).toBe(key("1"));
     // A store that cannot be read may know of any of them.
     writeFileSync(join(sessions, "sessions.json"), "{ torn");
-    expect(await world.candidates({ candidates: "all" })).toEqual([]);
+    expect(await fixture.candidates({ candidates: "all" })).toEqual([]);
   });
 
   it("exclude copies of a chat's session", async () => {
-    await using world = await createWorld();
-    const { home, repo } = world;
-    world.session({ id: "a", cwds: [repo], prompts: [OWN], entrypoint: "holdfast-chat" });
+    await using fixture = await createFixture();
+    const { home, repo } = fixture;
+    fixture.session({ id: "a", cwds: [repo], prompts: [OWN], entrypoint: "holdfast-chat" });
     // A person opened an earlier session and wrote in it, then a chat continued there.
     const chatLine = { type: "user", sessionId: B, uuid: "b-9", cwd: repo, entrypoint: "holdfast-chat" };
     const said = { ...chatLine, timestamp: "2026-11-02T00:00:00.000Z", message: { role: "user", content: "hello" } };
-    world.session({ id: "b", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", lines: [said] });
-    world.session({ id: "c", cwds: [repo], prompts: [OWN], entrypoint: "holdfast" });
+    fixture.session({ id: "b", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", lines: [said] });
+    fixture.session({ id: "c", cwds: [repo], prompts: [OWN], entrypoint: "holdfast" });
     const place = { home, agentId: "main" };
     await saveSession(place, {
       repoPath: repo,
@@ -145,24 +144,26 @@ describe("candidates", () => {
     });
     // Taken over without its label; the label stays known.
     await saveSession(place, { repoPath: repo, sessionId: C });
-    expect(await world.candidates({ candidates: "all" })).toEqual([]);
+    expect(await fixture.candidates({ candidates: "all" })).toEqual([]);
   });
 });
 
 describe("several registries with the same session", () => {
   it("add up costs, turns, labels and agents", async () => {
-    await using world = await createWorld();
-    const { home, repo } = world;
-    world.session({ id: "a", cwds: [repo], prompts: [OWN] });
+    await using fixture = await createFixture();
+    const { home, repo } = fixture;
+    fixture.session({ id: "a", cwds: [repo], prompts: [OWN] });
     await saveSession({ home, agentId: "main" }, { repoPath: repo, sessionId: A, task: "ours", label: "nightly" });
     await updateSessionStats(
       { home, agentId: "main" },
       { sessionId: A, runId: "1@1", cumulativeCostUsd: 0.25, turns: 2 },
     );
     const record = { sessionId: A, createdAt: "2026-01-01T00:00:00Z", lastResumedAt: "2026-01-02T00:00:00Z" };
-    openClawRegistry(world, "main", { [repo]: { ...record, totalCostUsd: 1, totalTurns: 3, taskHistory: ["theirs"] } });
-    openClawRegistry(world, "kyo", { [`${repo}::docs`]: { ...record, totalCostUsd: 0, totalTurns: 0 } });
-    const found = await world.side().find(A);
+    openClawRegistry(fixture, "main", {
+      [repo]: { ...record, totalCostUsd: 1, totalTurns: 3, taskHistory: ["theirs"] },
+    });
+    openClawRegistry(fixture, "kyo", { [`${repo}::docs`]: { ...record, totalCostUsd: 0, totalTurns: 0 } });
+    const found = await fixture.side().find(A);
     expect(found).toMatchObject({
       agentId: "main",
       agentIds: ["main", "kyo"],
@@ -172,24 +173,24 @@ describe("several registries with the same session", () => {
       totalTurns: 5,
       lastTask: "ours",
     });
-    expect((await world.side("kyo").find(A)).origin).toBe("this-agent");
-    const { sessions } = await world.side().discover(repo, { ofAgent: "kyo" });
+    expect((await fixture.side("kyo").find(A)).origin).toBe("this-agent");
+    const { sessions } = await fixture.side().discover(repo, { ofAgent: "kyo" });
     expect(sessions).toHaveLength(1);
   });
 
   it("count once if OpenClaw and Holdfast share a folder", async () => {
-    await using world = await createWorld();
-    const { home, repo } = world;
+    await using fixture = await createFixture();
+    const { home, repo } = fixture;
     await saveSession({ home, agentId: "main" }, { repoPath: repo, sessionId: A });
     await updateSessionStats({ home, agentId: "main" }, { sessionId: A, runId: "1@1", cumulativeCostUsd: 1, turns: 1 });
-    const env = { CLAUDE_CONFIG_DIR: world.claudeHome, OPENCLAW_STATE_DIR: home };
+    const env = { CLAUDE_CONFIG_DIR: fixture.claudeHome, OPENCLAW_STATE_DIR: home };
     const side = openClaudeSide({ home, config: DEFAULT_CONFIG, env, logger: silentLogger });
     expect((await side.find(A)).totalCostUsd).toBe(1);
     side.close();
   });
 
   it("resolve a label, also from OpenClaw's registry", async () => {
-    await using home = await createWorld();
+    await using home = await createFixture();
     const { repo } = home;
     home.session({ id: "a", cwds: [repo], prompts: [OWN] });
     home.session({ id: "b", cwds: [repo], prompts: [OWN] });
@@ -208,7 +209,7 @@ describe("several registries with the same session", () => {
 });
 
 it("counts the larger of recorded and estimated cost against the budget", async () => {
-  await using home = await createWorld();
+  await using home = await createFixture();
   const { repo } = home;
   const usage = { input_tokens: 2_000_000, output_tokens: 200_000 };
   const message = { id: "m9", role: "assistant", model: "claude-sonnet-4-5", content: [], usage };
@@ -235,18 +236,18 @@ it("counts the larger of recorded and estimated cost against the budget", async 
 });
 
 it("counts an open hand-off as evidence", async () => {
-  await using world = await createWorld();
-  const { home, repo } = world;
+  await using fixture = await createFixture();
+  const { home, repo } = fixture;
   const content = "I'm blocked: the release fails with a missing certificate.";
   const timestamp = new Date().toISOString();
   const said = { type: "user", uuid: "u9", sessionId: A, cwd: repo, timestamp, message: { role: "user", content } };
-  const path = world.session({ id: "a", cwds: [repo], prompts: [OWN], lines: [said] });
+  const path = fixture.session({ id: "a", cwds: [repo], prompts: [OWN], lines: [said] });
   const config = DEFAULT_CONFIG;
   const agent = await openAgent({ home, config });
-  const handoff = await openHandoff({ home, config, env: { CLAUDE_CONFIG_DIR: world.claudeHome }, agent });
+  const handoff = await openHandoff({ home, config, env: { CLAUDE_CONFIG_DIR: fixture.claudeHome }, agent });
   await handoff?.capture({ kind: "native", sessionId: A, transcriptPath: path, cwd: repo }, "ended");
   const kinds = async (): Promise<string[]> => {
-    const { selection } = await world.side().select(TASK, repo);
+    const { selection } = await fixture.side().select(TASK, repo);
     return selection.scores.flatMap(({ evidence }) => evidence.map(({ kind }) => kind));
   };
   expect(await kinds()).toContain("open-hand-off");
@@ -283,9 +284,9 @@ it("keeps the registry in the database of several machines, and makes a lost fil
 
 // Nobody, not even root, may create a folder there.
 it.runIf(existsSync("/sys/kernel"))("lists sessions and costs if the home cannot be written", async () => {
-  await using world = await createWorld();
-  world.session({ id: "a", cwds: [world.repo], prompts: [TASK], modifiedAt: Date.now() });
-  const env = { CLAUDE_CONFIG_DIR: world.claudeHome };
+  await using fixture = await createFixture();
+  fixture.session({ id: "a", cwds: [fixture.repo], prompts: [TASK], modifiedAt: Date.now() });
+  const env = { CLAUDE_CONFIG_DIR: fixture.claudeHome };
   const side = openClaudeSide({ home: "/sys/holdfast", config: DEFAULT_CONFIG, env, logger: silentLogger });
   const index = await side.index();
   await index.refresh();

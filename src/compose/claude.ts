@@ -125,7 +125,10 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
         env,
         clock,
         github: choice.github ?? github,
-        discover: async (path) => (await side.discover(path)).sessions.filter(choice.mayShow ?? (() => true)),
+        discover: async (path) => {
+          const sessions = await (choice.sessions?.() ?? side.discover(path).then((found) => found.sessions));
+          return sessions.filter(choice.mayShow ?? (() => true));
+        },
       });
     },
     select,
@@ -162,10 +165,12 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
     // A label belongs to the worktree of its session.
     const label = choice.label?.trim();
     const lane = await laneOf(repoPath, label).catch(() => ({ worktree: repoPath, label }));
+    const finding = given === undefined && options.sessions === undefined ? side.discover(repoPath) : undefined;
+    const known = finding && (async () => (await finding).sessions);
     const [found, status, running, openHandoffs] = await Promise.all([
-      given === undefined && options.sessions === undefined ? side.discover(repoPath) : undefined,
+      finding,
       // GitHub plays no part in the decision.
-      given ?? side.status(repoPath, { github: false }),
+      given ?? side.status(repoPath, { github: false, sessions: known }),
       readLane({ locksFolder: layout.locksFolder, readRunning }, lane, { agentId, sessionKey: options.sessionKey }),
       readOpenHandoffs(),
     ]);

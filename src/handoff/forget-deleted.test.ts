@@ -18,7 +18,7 @@ afterEach(() => installFaultAction(undefined));
 
 describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   it("is deleted with the session: state, resume, snapshots and daily notes", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     await home.handoff.resume(KEY);
     expect(filesNaming(home, KEY).length).toBeGreaterThanOrEqual(4);
     const { windows } = await deleteSession(home.agent, KEY);
@@ -37,7 +37,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("is restored with the session, and cleared items stay cleared", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     const { id } = await deleteSession(home.agent, KEY);
     await restoreSession(home.agent, id);
     expect(await home.handoff.get(KEY)).toMatchObject({ sessionKey: KEY, project: "webhooks" });
@@ -51,7 +51,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("stays when the session is archived, and is offered to the next message", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     await archiveSession(home.agent, KEY);
     await home.handoff.recover();
     await home.handoff.settled();
@@ -61,7 +61,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("stays when the session is archived long after a crash during a deletion", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     dieAt("archive.written");
     await expect(deleteSession(home.agent, KEY)).rejects.toThrow("died");
     installFaultAction(undefined);
@@ -76,7 +76,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("is deleted with the session after a crash during archiving", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     dieAt("archive.written");
     await expect(archiveSession(home.agent, KEY)).rejects.toThrow("died");
     installFaultAction(undefined);
@@ -89,7 +89,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("is deleted by the next process after a crash between the session and its files", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     const state = await home.agent.store.handoffs.get(KEY);
     await deleteSession(home.agent, KEY);
     // As it would be where the state had outlived the session.
@@ -104,7 +104,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("stays for a session that was recreated under the same key", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     await deleteSession(home.agent, KEY);
     await home.open();
     await home.say(["We decided to sign the packages with a hardware key."]);
@@ -118,7 +118,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("is not written by a delayed process after the key got another session", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     const slow = await home.another();
     await home.say(["The release is blocked: the signing key has expired."]);
     await slow.capture({ kind: "session", sessionKey: KEY }, "messages");
@@ -133,7 +133,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("is written by a delayed process even if a later window has a hand-off", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     const slow = await home.another();
     await home.say(["The release is blocked: the signing key has expired."]);
     await slow.capture({ kind: "session", sessionKey: KEY }, "messages");
@@ -145,7 +145,7 @@ describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
   });
 
   it("is neither stored nor written by a process that was still working on it", async () => {
-    await using home = await stageOfTwo(kind);
+    await using home = await homeOfTwo(kind);
     const other = await home.another();
     const entry = await home.entry();
     await home.say(["The release is blocked: the signing key has expired."]);
@@ -165,7 +165,7 @@ function dieAt(point: FaultPoint): void {
 }
 
 /** Two people have worked, one of them on two days, and the files are written. */
-async function stageOfTwo(kind: StoreKind): Promise<HandoffHome> {
+async function homeOfTwo(kind: StoreKind): Promise<HandoffHome> {
   const home = await createHandoffHome(kind);
   await home.open();
   await home.say(WORK);

@@ -20,167 +20,167 @@ const TALK = [
 
 describe("a session of Claude Code", () => {
   it("that has ended is offered to the next one in the repo, with or without hooks", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    const ids = await world.transcript(A, repo.path, TALK);
-    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B });
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    const ids = await native.transcript(A, repo.path, TALK);
+    const offer = await home.handoff.offerNative({ cwd: repo.path, sessionId: B });
     expect(offer).toMatchObject({ sessionKey: nativeSessionKey("main", A), sessionId: B });
     expect(offer?.text).toContain("Project: shop.");
     expect(offer?.text).toContain(`use Redis for the queue instead of Postgres. [${ids[2]?.slice(0, 8)}]`);
     expect(offer?.text.length).toBeLessThan(9_000);
-    if (offer !== undefined) await stage.handoff.markOffered(offer);
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C })).toBeUndefined();
-    stage.fixture.clock.advance(6 * 60_000);
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C })).toBeDefined();
+    if (offer !== undefined) await home.handoff.markOffered(offer);
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: C })).toBeUndefined();
+    home.fixture.clock.advance(6 * 60_000);
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: C })).toBeDefined();
   });
 
   it("is offered whole, from a blocker at its beginning to a decision after many reports", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
+    await using native = await nativeFixture();
+    const { home, repo } = native;
     const reports = Array.from({ length: 30 }, (_one, index) => `<Report ${index + 1}: the batch was imported.`);
-    await world.transcript(A, repo.path, [
+    await native.transcript(A, repo.path, [
       "Please move the billing job to the new queue. We are blocked: the staging database refuses connections.",
       ...reports,
       "<We decided to use RabbitMQ instead of Kafka for the new queue.",
     ]);
-    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B });
+    const offer = await home.handoff.offerNative({ cwd: repo.path, sessionId: B });
     expect(offer?.text).toContain("We are blocked: the staging database refuses connections.");
     expect(offer?.text).toContain("We decided to use RabbitMQ instead of Kafka for the new queue.");
   });
 
   it("that only continued passes on the hand-off it got", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    const ids = await world.transcript(A, repo.path, TALK);
-    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B });
-    if (offer !== undefined) await stage.handoff.markOffered(offer);
-    stage.fixture.clock.advance(60_000);
-    await world.transcript(B, repo.path, ["yes, please go on", "<I renamed the queue to retries."]);
-    const next = await stage.handoff.offerNative({ cwd: repo.path, sessionId: C });
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    const ids = await native.transcript(A, repo.path, TALK);
+    const offer = await home.handoff.offerNative({ cwd: repo.path, sessionId: B });
+    if (offer !== undefined) await home.handoff.markOffered(offer);
+    home.fixture.clock.advance(60_000);
+    await native.transcript(B, repo.path, ["yes, please go on", "<I renamed the queue to retries."]);
+    const next = await home.handoff.offerNative({ cwd: repo.path, sessionId: C });
     expect(next).toMatchObject({ sessionKey: nativeSessionKey("main", B), sessionId: C });
     expect(next?.text).toContain("renamed the queue");
     expect(next?.text).toContain(`instead of Postgres. [${ids[2]?.slice(0, 8)} in window ${A.slice(0, 8)}]`);
   });
 
   it("is passed on whatever ids its lines have", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    await world.transcript(A, repo.path, TALK);
-    const file = await world.path(A, repo.path);
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    await native.transcript(A, repo.path, TALK);
+    const file = await native.path(A, repo.path);
     const hostile = ["constructor", "__proto__", "toString", "hasOwnProperty"];
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     const renamed = lines.map((line, index) => line.replace(/"uuid":"[^"]+"/, `"uuid":"${hostile[index]}"`));
     writeFileSync(file, `${renamed.join("\n")}\n`);
-    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B });
-    if (offer !== undefined) await stage.handoff.markOffered(offer);
-    stage.fixture.clock.advance(60_000);
-    await world.transcript(B, repo.path, ["please go on", "<I renamed the queue to retries."]);
-    const next = await stage.handoff.offerNative({ cwd: repo.path, sessionId: C });
+    const offer = await home.handoff.offerNative({ cwd: repo.path, sessionId: B });
+    if (offer !== undefined) await home.handoff.markOffered(offer);
+    home.fixture.clock.advance(60_000);
+    await native.transcript(B, repo.path, ["please go on", "<I renamed the queue to retries."]);
+    const next = await home.handoff.offerNative({ cwd: repo.path, sessionId: C });
     expect(next?.text).toContain(`instead of Postgres. [toString in window ${A.slice(0, 8)}]`);
     expect(next?.text).toMatch(/renamed the queue to retries\. \[1{8}\]/);
   });
 
   it("is captured under its own key, new entries only", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    await world.transcript(A, repo.path, TALK.slice(0, 2));
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    await native.transcript(A, repo.path, TALK.slice(0, 2));
     const target = {
       kind: "native" as const,
       sessionId: A,
-      transcriptPath: await world.path(A, repo.path),
+      transcriptPath: await native.path(A, repo.path),
       cwd: repo.path,
     };
-    expect(await stage.handoff.capture(target, "messages")).toMatchObject({ lastMessageIndex: 2, branch: "main" });
-    await world.transcript(A, repo.path, TALK);
-    const state = await stage.handoff.capture(target, "ended");
+    expect(await home.handoff.capture(target, "messages")).toMatchObject({ lastMessageIndex: 2, branch: "main" });
+    await native.transcript(A, repo.path, TALK);
+    const state = await home.handoff.capture(target, "ended");
     expect(state).toMatchObject({ lastMessageIndex: 4, reason: "ended", previousSessionId: A, project: "shop" });
-    expect(await stage.handoff.get(nativeSessionKey("main", A))).toEqual(state);
-    expect(await stage.handoff.clear(nativeSessionKey("main", A))).toBe(true);
-    expect(await stage.handoff.capture(target, "ended")).toBeUndefined();
+    expect(await home.handoff.get(nativeSessionKey("main", A))).toEqual(state);
+    expect(await home.handoff.clear(nativeSessionKey("main", A))).toBe(true);
+    expect(await home.handoff.capture(target, "ended")).toBeUndefined();
   });
 
   it("of another repo or of a similarly named folder is not passed on", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
+    await using native = await nativeFixture();
+    const { home, repo } = native;
     const other = createTestRepo(`${repo.path}-old`);
-    await world.transcript(A, other.path, TALK);
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
-    expect(await stage.handoff.offerNative({ cwd: other.path, sessionId: B })).toBeDefined();
+    await native.transcript(A, other.path, TALK);
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
+    expect(await home.handoff.offerNative({ cwd: other.path, sessionId: B })).toBeDefined();
   });
 
   it("is not hidden by newer ones in similarly named or nested repos", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    await world.transcript(A, repo.path, TALK);
-    const before = stage.fixture.clock.now() / 1000 - 600;
-    utimesSync(await world.path(A, repo.path), before, before);
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    await native.transcript(A, repo.path, TALK);
+    const before = home.fixture.clock.now() / 1000 - 600;
+    utimesSync(await native.path(A, repo.path), before, before);
     const others = [`${repo.path}-web`, `${repo.path}-docs`, join(repo.path, "vendor"), join(repo.path, "tools")];
     for (const [index, path] of others.entries()) {
       createTestRepo(path);
-      await world.transcript(testSessionId(String(index + 1)), path, TALK);
+      await native.transcript(testSessionId(String(index + 1)), path, TALK);
     }
-    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B });
+    const offer = await home.handoff.offerNative({ cwd: repo.path, sessionId: B });
     expect(offer).toMatchObject({ sessionKey: nativeSessionKey("main", A) });
     // Also when all of them are known.
-    await stage.handoff.recover();
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C })).toMatchObject({
+    await home.handoff.recover();
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: C })).toMatchObject({
       sessionKey: nativeSessionKey("main", A),
     });
   });
 
   it("reaches subfolders and other worktrees of the repo", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
+    await using native = await nativeFixture();
+    const { home, repo } = native;
     repo.commit("first");
     mkdirSync(join(repo.path, "src"));
     repo.git("worktree", "add", "--quiet", "-b", "other", `${repo.path}-worktree`);
-    await world.transcript(A, join(repo.path, "src"), TALK);
-    expect(await stage.handoff.offerNative({ cwd: `${repo.path}-worktree`, sessionId: B })).toBeDefined();
+    await native.transcript(A, join(repo.path, "src"), TALK);
+    expect(await home.handoff.offerNative({ cwd: `${repo.path}-worktree`, sessionId: B })).toBeDefined();
   });
 
   it("that is still open has no hand-off yet", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    await world.transcript(A, repo.path, TALK);
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    await native.transcript(A, repo.path, TALK);
     const { pid } = currentProcess();
-    mkdirSync(runningFolder(world.claudeHome), { recursive: true });
+    mkdirSync(runningFolder(native.claudeHome), { recursive: true });
     const running = { pid, sessionId: A, cwd: repo.path, startedAt: Date.now() };
-    writeFileSync(join(runningFolder(world.claudeHome), `${pid}.json`), JSON.stringify(running));
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
+    writeFileSync(join(runningFolder(native.claudeHome), `${pid}.json`), JSON.stringify(running));
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
   });
 
   it("in which an agent talks with people stays private", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    await world.transcript(A, repo.path, TALK, "holdfast");
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
-    expect(await stage.handoff.recover()).toBe(0);
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    await native.transcript(A, repo.path, TALK, "holdfast");
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
+    expect(await home.handoff.recover()).toBe(0);
   });
 
   it("that ended long ago is offered only on request", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    await world.transcript(A, repo.path, TALK);
-    await stage.handoff.recover();
-    stage.fixture.clock.advance(25 * 3_600_000);
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
-    expect(await stage.handoff.resume(nativeSessionKey("main", A))).toMatchObject({ kind: "expired" });
-    expect(await stage.handoff.resume(nativeSessionKey("main", A), "shop")).toMatchObject({ kind: "ready" });
-    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeDefined();
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    await native.transcript(A, repo.path, TALK);
+    await home.handoff.recover();
+    home.fixture.clock.advance(25 * 3_600_000);
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeUndefined();
+    expect(await home.handoff.resume(nativeSessionKey("main", A))).toMatchObject({ kind: "expired" });
+    expect(await home.handoff.resume(nativeSessionKey("main", A), "shop")).toMatchObject({ kind: "ready" });
+    expect(await home.handoff.offerNative({ cwd: repo.path, sessionId: B })).toBeDefined();
   });
 
   it("is found at process start", async () => {
-    await using world = await nativeWorld();
-    const { stage, repo } = world;
-    await world.transcript(A, repo.path, TALK);
-    expect(await stage.handoff.recover()).toBe(1);
-    expect(await stage.handoff.recover()).toBe(0);
-    expect((await stage.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([nativeSessionKey("main", A)]);
+    await using native = await nativeFixture();
+    const { home, repo } = native;
+    await native.transcript(A, repo.path, TALK);
+    expect(await home.handoff.recover()).toBe(1);
+    expect(await home.handoff.recover()).toBe(0);
+    expect((await home.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([nativeSessionKey("main", A)]);
   });
 });
 
-interface World extends AsyncDisposable {
-  stage: HandoffHome;
+interface Fixture extends AsyncDisposable {
+  home: HandoffHome;
   claudeHome: string;
   repo: ReturnType<typeof createTestRepo>;
   path(sessionId: string, cwd: string): Promise<string>;
@@ -188,20 +188,20 @@ interface World extends AsyncDisposable {
   transcript(sessionId: string, cwd: string, talk: readonly string[], entrypoint?: string): Promise<string[]>;
 }
 
-async function nativeWorld(): Promise<World> {
+async function nativeFixture(): Promise<Fixture> {
   const folder = await temporaryFolder();
   const claudeHome = folder.join("claude");
-  const stage = await createHandoffHome("sqlite", { claudeHome });
+  const home = await createHandoffHome("sqlite", { claudeHome });
   const repo = createTestRepo(folder.join("shop"));
   const path = async (sessionId: string, cwd: string) =>
     join(await findProjectFolder(claudeHome, cwd), `${sessionId}.jsonl`);
   return {
-    stage,
+    home,
     claudeHome,
     repo,
     path,
     async transcript(sessionId, cwd, talk, entrypoint = "cli") {
-      const now = stage.fixture.clock.now();
+      const now = home.fixture.clock.now();
       const file = await path(sessionId, cwd);
       mkdirSync(join(file, ".."), { recursive: true });
       const lines = talk.map((words, index) => {
@@ -226,7 +226,7 @@ async function nativeWorld(): Promise<World> {
       return lines.map(({ uuid }) => uuid);
     },
     [Symbol.asyncDispose]: async () => {
-      await stage[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
     },
   };

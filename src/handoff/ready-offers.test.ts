@@ -12,7 +12,7 @@ const KEY = nativeSessionKey("main", testSessionId("a"));
 
 describe("the rendered hand-off of a repo", () => {
   it("is written with the capture, for the whole repo and only for it", async () => {
-    await using place = await readyStage();
+    await using place = await readyFixture();
     await place.capture("a", place.repo);
     const [offer] = place.offers();
     expect(offer).toMatchObject({ isSubstantial: true, state: { sessionKey: KEY, patterns: [] } });
@@ -20,14 +20,14 @@ describe("the rendered hand-off of a repo", () => {
     expect(offer?.text?.next).toContain("What the last conversation of this session left");
     expect(offer?.text?.same).toContain("before it was shortened");
     expect(offer?.state.transcript.offset).toBe(statSync(place.transcripts.get("a") ?? "").size);
-    const other = createTestRepo(place.world.join("other")).path;
+    const other = createTestRepo(place.native.join("other")).path;
     expect(readReadyOffers({ ...place.at, repo: other })).toEqual([]);
     expect(readReadyOffers({ ...place.at, agentId: "other" })).toEqual([]);
     expect(statSync(readyFile(place.at)).mode & 0o777).toBe(0o600);
   });
 
   it("has the newest sessions first, and sessions without a hand-off have no text", async () => {
-    await using place = await readyStage();
+    await using place = await readyFixture();
     await place.capture("a", place.repo);
     await place.capture("b", place.repo, "Thanks, bye!");
     expect(place.offers().map(({ state, text }) => [state.previousSessionId, text !== undefined])).toEqual([
@@ -37,24 +37,24 @@ describe("the rendered hand-off of a repo", () => {
   });
 
   it("knows that it was offered, and that a person asked for it", async () => {
-    await using place = await readyStage();
+    await using place = await readyFixture();
     const state = await place.capture("a", place.repo);
-    await place.stage.handoff.markOffered({
+    await place.home.handoff.markOffered({
       sessionKey: KEY,
       sessionId: testSessionId("b"),
       compactions: 0,
       state,
       text: "",
     });
-    await place.stage.handoff.settled();
+    await place.home.handoff.settled();
     expect(place.offers()[0]?.state.resumeOfferedAt).toEqual(expect.any(String));
-    await place.stage.handoff.resume(KEY);
-    await place.stage.handoff.settled();
+    await place.home.handoff.resume(KEY);
+    await place.home.handoff.settled();
     expect(place.offers()[0]?.state.forced).toBe(true);
   });
 
   it("is written again by the next capture after it was deleted", async () => {
-    await using place = await readyStage();
+    await using place = await readyFixture();
     await place.capture("a", place.repo);
     writeFileSync(readyFile(place.at), "");
     expect(place.offers()).toEqual([]);
@@ -63,10 +63,10 @@ describe("the rendered hand-off of a repo", () => {
   });
 
   it("contains no cleared content, in any file", async () => {
-    await using place = await readyStage();
+    await using place = await readyFixture();
     await place.capture("a", place.repo);
-    expect(await place.stage.handoff.clear(KEY)).toBe(true);
-    await place.stage.handoff.settled();
+    expect(await place.home.handoff.clear(KEY)).toBe(true);
+    await place.home.handoff.settled();
     expect(place.offers().map(({ text }) => text)).toEqual([undefined]);
     const files = readdirSync(place.at.folder).filter((name) => name.endsWith(".json"));
     for (const name of files) expect(readFileSync(`${place.at.folder}/${name}`, "utf8")).not.toContain("broker");
@@ -78,25 +78,25 @@ describe("the rendered hand-off of a repo", () => {
     ["empty", () => ""],
     ["another file's", (text) => text.replace(/^\w+/, "0".repeat(64))],
   ])("is not used if it is %s", async (_, change) => {
-    await using place = await readyStage();
+    await using place = await readyFixture();
     await place.capture("a", place.repo);
     writeFileSync(readyFile(place.at), change(readFileSync(readyFile(place.at), "utf8")));
     expect(place.offers()).toEqual([]);
   });
 
   it("is not written for conversations with people", async () => {
-    await using place = await readyStage();
-    await place.stage.open();
-    await place.stage.say(["Please fix the importer.", `<${BLOCKED}`]);
-    await place.stage.handoff.capture({ kind: "session", sessionKey: "agent:main:telegram:dm:1" }, "asked");
-    await place.stage.handoff.settled();
+    await using place = await readyFixture();
+    await place.home.open();
+    await place.home.say(["Please fix the importer.", `<${BLOCKED}`]);
+    await place.home.handoff.capture({ kind: "session", sessionKey: "agent:main:telegram:dm:1" }, "asked");
+    await place.home.handoff.settled();
     expect(existsSync(place.at.folder)).toBe(false);
   });
 });
 
-interface ReadyStage extends AsyncDisposable {
-  world: NativeHome;
-  stage: HandoffHome;
+interface ReadyFixture extends AsyncDisposable {
+  native: NativeHome;
+  home: HandoffHome;
   repo: string;
   at: ReadyPlace;
   transcripts: Map<string, string>;
@@ -107,30 +107,30 @@ interface ReadyStage extends AsyncDisposable {
 
 type Captured = Awaited<ReturnType<HandoffHome["handoff"]["capture"]>>;
 
-async function readyStage(): Promise<ReadyStage> {
-  const world = await createNativeHome();
-  const folder = world.join("offers");
-  const stage = await createHandoffHome("sqlite", { claudeHome: world.claudeHome, offersFolder: folder });
-  const repo = createTestRepo(world.join("repo")).path;
+async function readyFixture(): Promise<ReadyFixture> {
+  const native = await createNativeHome();
+  const folder = native.join("offers");
+  const home = await createHandoffHome("sqlite", { claudeHome: native.claudeHome, offersFolder: folder });
+  const repo = createTestRepo(native.join("repo")).path;
   const at = { folder, agentId: "main", repo };
   const transcripts = new Map<string, string>();
   const captured = async (id: string, reason: "ended" | "found"): Promise<Captured> => {
     const sessionId = testSessionId(id);
     const target = { kind: "native", sessionId, transcriptPath: transcripts.get(id) ?? "", cwd: repo } as const;
-    const state = await stage.handoff.capture(target, reason);
-    await stage.handoff.settled();
+    const state = await home.handoff.capture(target, reason);
+    await home.handoff.settled();
     return state;
   };
   return {
-    world,
-    stage,
+    native,
+    home,
     repo,
     at,
     transcripts,
     offers: () => readReadyOffers(at),
     async capture(id, cwd, said = BLOCKED) {
-      const path = world.session({ id, cwds: [cwd], prompts: ["Hello."] });
-      const timestamp = new Date(stage.agent.clock.now() + id.charCodeAt(0)).toISOString();
+      const path = native.session({ id, cwds: [cwd], prompts: ["Hello."] });
+      const timestamp = new Date(home.agent.clock.now() + id.charCodeAt(0)).toISOString();
       const message = { role: "user", content: said };
       const line = { type: "user", uuid: `${id}-said`, timestamp, sessionId: testSessionId(id), cwd, message };
       appendFileSync(path, `${JSON.stringify(line)}\n`);
@@ -139,8 +139,8 @@ async function readyStage(): Promise<ReadyStage> {
     },
     again: async (id) => void (await captured(id, "found")),
     [Symbol.asyncDispose]: async () => {
-      await stage[Symbol.asyncDispose]();
-      await world[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+      await native[Symbol.asyncDispose]();
     },
   };
 }

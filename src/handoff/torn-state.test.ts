@@ -16,7 +16,7 @@ describe("a torn state", () => {
     ["to nothing", () => ""],
     ["to something else", () => "[1"],
   ])("%s is listed among the others, rebuilt", async (_name, tear) => {
-    await using home = await tornStage(tear);
+    await using home = await tornHome(tear);
     const listed = await home.handoff.list();
     expect(listed.map(({ sessionKey }) => sessionKey).toSorted()).toEqual([KEY, OTHER]);
     expect(listed.find(({ sessionKey }) => sessionKey === KEY)?.summary.decisions).toContain(REDIS);
@@ -24,7 +24,7 @@ describe("a torn state", () => {
   });
 
   it("is logged, and rebuilt by a capture and on request", async () => {
-    await using home = await tornStage();
+    await using home = await tornHome();
     const state = await home.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     expect(state?.summary.decisions).toContain(REDIS);
     expect(home.log.join("")).toContain("was damaged");
@@ -33,7 +33,7 @@ describe("a torn state", () => {
   });
 
   it("reaches the next window, also on request", async () => {
-    await using home = await tornStage();
+    await using home = await tornHome();
     await home.next();
     expect((await home.offer())?.text).toContain(REDIS);
     tear(home);
@@ -41,20 +41,20 @@ describe("a torn state", () => {
   });
 
   it("can be cleared for good", async () => {
-    await using home = await tornStage();
+    await using home = await tornHome();
     expect(await home.handoff.clear(KEY)).toBe(true);
     expect((await home.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([OTHER]);
     expect(await home.handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toBeUndefined();
   });
 
   it("is deleted with its session", async () => {
-    await using home = await tornStage();
+    await using home = await tornHome();
     await archiveSession(home.agent, KEY, { reason: "deleted" });
     expect((await home.agent.store.handoffs.list()).map(({ key }) => key)).toEqual([OTHER]);
   });
 
   it("does not keep the others out of the files", async () => {
-    await using home = await tornStage();
+    await using home = await tornHome();
     const another = await home.another();
     await home.say(["The release is blocked: the signing key has expired."], OTHER);
     await another.capture({ kind: "session", sessionKey: OTHER }, "messages");
@@ -65,7 +65,7 @@ describe("a torn state", () => {
 });
 
 /** Two sessions with hand-offs; the state of `KEY` is torn. */
-async function tornStage(how?: (text: string) => string): Promise<HandoffHome> {
+async function tornHome(how?: (text: string) => string): Promise<HandoffHome> {
   const home = await createHandoffHome("sqlite");
   for (const key of [KEY, OTHER]) {
     await home.open(key);

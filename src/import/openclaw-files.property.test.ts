@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { anyCharacter } from "../../test/support/any-character.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { createOpenClawHome } from "../../test/support/openclaw-home.ts";
 import { foldersOf } from "../../test/support/stores.ts";
@@ -14,7 +15,7 @@ const line = fc.oneof(
     parentId: fc.constant(null),
     x: fc.jsonValue(),
   }),
-  fc.record({ type: fc.constant("user"), content: fc.string({ unit: "binary" }), timestamp: fc.nat() }),
+  fc.record({ type: fc.constant("user"), content: fc.string({ unit: anyCharacter }), timestamp: fc.nat() }),
 );
 const damage = fc.constantFrom("", "{torn", "\0\0", "not JSON\n", "\n");
 const transcript = fc.record({ lines: fc.array(line, { maxLength: 8 }), damage, hasHeader: fc.boolean() });

@@ -1,7 +1,6 @@
 /** The package's functions on homes that the environment names. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { afterEach, expect, it, vi } from "vitest";
+import { createTestRepo } from "../../test/support/git-repo.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "../../test/support/native-home.ts";
 import { closeDefaultClaude, gatherProjectStatus, saveSession, selectSession } from "./claude.ts";
 
@@ -15,11 +14,10 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-async function createWorld(): Promise<NativeHome & { repo: string }> {
+async function createFixture(): Promise<NativeHome & { repo: string }> {
   const home = await createNativeHome();
   const repo = home.join("shop");
-  mkdirSync(repo);
-  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  createTestRepo(repo);
   vi.stubEnv("HOLDFAST_HOME", home.home);
   vi.stubEnv("CLAUDE_CONFIG_DIR", home.claudeHome);
   vi.stubEnv("OPENCLAW_STATE_DIR", home.openClawHome);
@@ -29,7 +27,7 @@ async function createWorld(): Promise<NativeHome & { repo: string }> {
 }
 
 it("selectSession takes label, budget and configuration at the RFC's argument positions", async () => {
-  await using home = await createWorld();
+  await using home = await createFixture();
   const { repo } = home;
   await saveSession("main", { repoPath: repo, sessionId: B, label: "auth" });
   const status = await gatherProjectStatus(repo, "main");
@@ -48,7 +46,7 @@ it("selectSession takes label, budget and configuration at the RFC's argument po
 });
 
 it("selectSession trusts the given status", async () => {
-  await using home = await createWorld();
+  await using home = await createFixture();
   const { repo } = home;
   const status = await gatherProjectStatus(repo, "main");
   const [first] = status.sessions.recent;

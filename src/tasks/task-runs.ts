@@ -108,7 +108,7 @@ export function createTaskRuns(options: TaskRunsOptions) {
   /** `before`: the HEAD when the task began. A failure here must not hide the result. */
   const aftermath = async (task: Task, before: string): Promise<Aftermath> => {
     try {
-      const { git, github } = await claude.status(folderOf(task));
+      const { git, github } = await claude.status(folderOf(task), { sessions: async () => [] });
       const { commitsSince } = await import("../project/repo-changes.ts");
       const since = new Date(task.state.startedAt ?? 0);
       const commits = git === undefined ? [] : await commitsSince(folderOf(task), { since, before });

@@ -14,7 +14,7 @@ import { createParkedTranscripts } from "./parked-transcripts.ts";
 const NAME = "sid.jsonl";
 const START = { sessionId: "sid", cwd: "/" };
 
-async function stage(folder: TemporaryFolder) {
+async function fixture(folder: TemporaryFolder) {
   const remote = createRemote();
   /** A writer on one of the machines. */
   const on = async (machine: "here" | "there", epoch: number, onAppended?: () => void) => {
@@ -32,7 +32,7 @@ async function texts(path: string): Promise<string[]> {
 
 it("writes to the backing first, then to the copy", async () => {
   await using folder = await temporaryFolder();
-  const { on, content } = await stage(folder);
+  const { on, content } = await fixture(folder);
   const sizes: number[] = [];
   const here = await on("here", 1, () => sizes.push(readFileSync(folder.join("here", NAME)).length));
   await using log = await createTranscript({ ...here, ...START, entries: [userDraft("a")] });
@@ -46,7 +46,7 @@ it("writes to the backing first, then to the copy", async () => {
 
 it("changes nothing if the backing refuses", async () => {
   await using folder = await temporaryFolder();
-  const { remote, on, content } = await stage(folder);
+  const { remote, on, content } = await fixture(folder);
   const here = await on("here", 1);
   await using log = await createTranscript({ ...here, ...START, entries: [userDraft("a"), userDraft("b")] });
   const before = readFileSync(here.path);
@@ -62,7 +62,7 @@ it("changes nothing if the backing refuses", async () => {
 
 it("continues on another machine, and again on the first", async () => {
   await using folder = await temporaryFolder();
-  const { remote, on } = await stage(folder);
+  const { remote, on } = await fixture(folder);
   const parked = createParkedTranscripts();
   await using first = await createTranscript({
     ...(await on("here", 1)),
@@ -85,7 +85,7 @@ it("continues on another machine, and again on the first", async () => {
 
 it("has no line twice if another process refreshes the copy at the same time", async () => {
   await using folder = await temporaryFolder();
-  const { on, content } = await stage(folder);
+  const { on, content } = await fixture(folder);
   const here = await on("here", 1, () => writeFileSync(folder.join("here", NAME), content() ?? ""));
   await using log = await createTranscript({ ...here, ...START });
   for (const text of ["a", "b", "c"]) await log.append([userDraft(text)]);
@@ -95,7 +95,7 @@ it("has no line twice if another process refreshes the copy at the same time", a
 
 it("refreshes a copy that has changed under an open log", async () => {
   await using folder = await temporaryFolder();
-  const { on, content } = await stage(folder);
+  const { on, content } = await fixture(folder);
   const here = await on("here", 1);
   await using log = await createTranscript({ ...here, ...START, entries: [userDraft("a")] });
   await truncate(here.path, 10);
@@ -106,7 +106,7 @@ it("refreshes a copy that has changed under an open log", async () => {
 
 it("compacts and rebuilds through the backing, and keeps the original there", async () => {
   await using folder = await temporaryFolder();
-  const { remote, on, content } = await stage(folder);
+  const { remote, on, content } = await fixture(folder);
   const here = await on("here", 1);
   await using log = await createTranscript({ ...here, ...START, entries: ["a", "b", "c"].map(userDraft) });
   const original = content();
@@ -129,7 +129,7 @@ it("compacts and rebuilds through the backing, and keeps the original there", as
 
 it("cuts a torn tail in the backing too", async () => {
   await using folder = await temporaryFolder();
-  const { remote, on, content } = await stage(folder);
+  const { remote, on, content } = await fixture(folder);
   const lines = [HEADER, messageLine("00000001", null, "a")].map((line) => `${JSON.stringify(line)}\n`);
   remote.contents.set(NAME, Buffer.from(`${lines.join("")}{"type":"mess`));
   const here = await on("here", 1);

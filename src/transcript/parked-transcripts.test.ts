@@ -12,7 +12,7 @@ const said = (text: string): DraftEntry => ({
   message: { role: "user", content: [{ type: "text", text }], timestamp: 1 },
 });
 
-async function world() {
+async function fixture() {
   const folder = await temporaryFolder();
   const path = folder.join("a.jsonl");
   await (await createTranscript({ path, sessionId: "a", cwd: "/" })).close();
@@ -39,7 +39,7 @@ async function say(path: string, parked: ParkedTranscripts, text: string, epoch 
 
 describe("parked transcripts", () => {
   it("continue where they stopped, with the conversation in memory", async () => {
-    await using made = await world();
+    await using made = await fixture();
     const { path, parked } = made;
     await say(path, parked, "one");
     expect(await say(path, parked, "two", 2)).toEqual(["one", "two"]);
@@ -53,7 +53,7 @@ describe("parked transcripts", () => {
   });
 
   it("are reread when another process wrote, replaced or touched the file", async () => {
-    await using made = await world();
+    await using made = await fixture();
     const { path, parked } = made;
     await say(path, parked, "one");
     await using foreign = await openTranscriptLog({ path, fence: () => undefined, epoch: 5 });
@@ -71,7 +71,7 @@ describe("parked transcripts", () => {
   });
 
   it("are not parked after a failed write or without a lease", async () => {
-    await using made = await world();
+    await using made = await fixture();
     const { path, parked } = made;
     let remaining = Number.POSITIVE_INFINITY;
     const fence = () => {
@@ -89,7 +89,7 @@ describe("parked transcripts", () => {
   });
 
   it("are not parked if another process wrote after their last write", async () => {
-    await using made = await world();
+    await using made = await fixture();
     const { path, parked } = made;
     await say(path, parked, "one");
     const state = parked.take(path);

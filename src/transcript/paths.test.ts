@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anyCharacter } from "../../test/support/any-character.ts";
 import vectors from "../../test/fixtures/vectors/transcript.json" with { type: "json" };
 import { resolveSessionTranscriptPath, sessionIdOfTranscript, transcriptFileName } from "./paths.ts";
 
@@ -34,7 +35,7 @@ describe("transcriptFileName", () => {
     expect(transcriptFileName("sid", topic)).toBe(expected);
   });
 
-  const anyText = fc.string({ unit: "binary", maxLength: 400 });
+  const anyText = fc.string({ unit: anyCharacter, maxLength: 400 });
 
   test("any topic gives one plain, short name that identifies the session", () => {
     fc.assert(

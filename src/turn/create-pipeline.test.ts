@@ -8,36 +8,36 @@ const texts = (messages: readonly { text?: string | undefined }[]) => messages.m
 describe.each(STORE_KINDS)("a message (%s)", (kind) => {
   it("is admitted, answered and delivered once, even if it arrives repeatedly", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path, kind });
-    const first = await world.pipeline.admit(inbound("hello", { id: "a" }));
-    const again = await world.pipeline.admit(inbound("hello", { id: "a" }));
+    await using fixture = await createPipelineHome({ home: home.path, kind });
+    const first = await fixture.pipeline.admit(inbound("hello", { id: "a" }));
+    const again = await fixture.pipeline.admit(inbound("hello", { id: "a" }));
     expect([first.admitted, again.admitted]).toEqual([true, false]);
     expect(first.sessionKey).toBe("agent:main:telegram:dm:1");
     expect(await first.ended).toMatchObject({ outcome: "answered", text: "re: hello", itemId: first.item.id });
     expect(await again.ended).toMatchObject({ outcome: "answered", text: "re: hello" });
-    await expect.poll(() => texts(world.channel.sent)).toEqual(["re: hello"]);
-    const late = await world.pipeline.admit(inbound("hello", { id: "a" }));
+    await expect.poll(() => texts(fixture.channel.sent)).toEqual(["re: hello"]);
+    const late = await fixture.pipeline.admit(inbound("hello", { id: "a" }));
     expect(await late.ended).toMatchObject({ outcome: "answered" });
     await expect
-      .poll(() => world.pipeline.status())
+      .poll(() => fixture.pipeline.status())
       .toMatchObject({
         running: [],
         queued: 0,
         counts: { admitted: 1, duplicates: 2, turns: 1, failed: 0, dropped: 0, delivered: 1, mayRepeat: 0 },
       });
-    const store = await world.store();
+    const store = await fixture.store();
     await expect.poll(async () => await store.leases.current(first.sessionKey)).toBeUndefined();
   });
 
   it("is pruned long after its end", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path, kind, turns: { keepFinishedDays: 1 } });
+    await using fixture = await createPipelineHome({ home: home.path, kind, turns: { keepFinishedDays: 1 } });
     const old = Date.now() - 2 * 24 * 60 * 60 * 1000;
-    const first = await world.pipeline.admit(inbound("old", { receivedAt: old }));
-    const second = await world.pipeline.admit(inbound("new"));
+    const first = await fixture.pipeline.admit(inbound("old", { receivedAt: old }));
+    const second = await fixture.pipeline.admit(inbound("new"));
     await Promise.all([first.ended, second.ended]);
-    await world.pipeline.start();
-    const { inbox } = await world.store();
+    await fixture.pipeline.start();
+    const { inbox } = await fixture.store();
     expect(await inbox.get(first.item.id)).toBeUndefined();
     expect(await inbox.get(second.item.id)).toMatchObject({ state: "done", note: "answered" });
   });
@@ -133,14 +133,14 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
 
   it("keeps the order of a chat, in parallel with others", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path, kind });
+    await using fixture = await createPipelineHome({ home: home.path, kind });
     const admitted = await Promise.all(
-      Array.from({ length: 12 }, (_, n) => world.pipeline.admit(inbound(`${n}`, { chat: `${n % 3}` }))),
+      Array.from({ length: 12 }, (_, n) => fixture.pipeline.admit(inbound(`${n}`, { chat: `${n % 3}` }))),
     );
     await Promise.all(admitted.map(({ ended }) => ended));
-    await expect.poll(() => world.channel.sent.length, { timeout: 5000 }).toBe(12);
+    await expect.poll(() => fixture.channel.sent.length, { timeout: 5000 }).toBe(12);
     for (const chat of ["0", "1", "2"]) {
-      const answers = world.channel.sent.filter(({ target }) => target.to.endsWith(chat)).map(({ text }) => text);
+      const answers = fixture.channel.sent.filter(({ target }) => target.to.endsWith(chat)).map(({ text }) => text);
       const expected = Array.from({ length: 4 }, (_, n) => `re: ${Number(chat) + 3 * n}`);
       expect(answers).toEqual(expected);
     }

@@ -50,9 +50,9 @@ async function playAndCheck(steps: readonly Step[]): Promise<void> {
   };
   await using one = await createPipelineHome({ home: home.path, runTurn });
   await using two = await createPipelineHome({ home: home.path, runTurn });
-  const worlds = [one, two];
-  await Promise.all(worlds.map(async ({ pipeline }) => await pipeline.start()));
-  const messages = await play(steps, worlds);
+  const homes = [one, two];
+  await Promise.all(homes.map(async ({ pipeline }) => await pipeline.start()));
+  const messages = await play(steps, homes);
   installFaultAction(undefined);
 
   const again = await Promise.all(messages.map((message) => one.pipeline.admit(message)));
@@ -63,7 +63,7 @@ async function playAndCheck(steps: readonly Step[]): Promise<void> {
   const outcomes = new Map((await Promise.all(again.map(endOf))).map((end) => [end.text, end.outcome]));
   checkOrder(begun);
   checkDeliveries(
-    worlds,
+    homes,
     messages.map((message) => textOf(message.ctx)),
     outcomes,
   );
@@ -76,12 +76,12 @@ async function endOf({ item, ended }: Admitted) {
 }
 
 /** Retries until every message is admitted. */
-async function play(steps: readonly Step[], worlds: readonly PipelineHome[]): Promise<ReturnType<typeof inbound>[]> {
+async function play(steps: readonly Step[], homes: readonly PipelineHome[]): Promise<ReturnType<typeof inbound>[]> {
   const messages: ReturnType<typeof inbound>[] = [];
   const admit = async (message: ReturnType<typeof inbound>, by: number) => {
     for (;;) {
       try {
-        return await worlds[by]?.pipeline.admit(message);
+        return await homes[by]?.pipeline.admit(message);
       } catch (error) {
         if (!(error instanceof HoldfastError)) throw error;
       }
@@ -96,7 +96,7 @@ async function play(steps: readonly Step[], worlds: readonly PipelineHome[]): Pr
       const message = messages[one.of % Math.max(1, messages.length)];
       if (message !== undefined) await admit(message, one.by);
     } else if (one.do === "abort") {
-      await worlds[one.by]?.pipeline.abort(`agent:main:telegram:dm:${one.chat}`, "test");
+      await homes[one.by]?.pipeline.abort(`agent:main:telegram:dm:${one.chat}`, "test");
     } else if (one.do === "wait") await new Promise((resolve) => setTimeout(resolve, one.ms));
     else failOnce(one.at);
   }
@@ -120,12 +120,12 @@ function checkOrder(begun: readonly string[]): void {
 
 /** Each answer once, and once more for each attempt with `mayRepeat`. */
 function checkDeliveries(
-  worlds: readonly PipelineHome[],
+  homes: readonly PipelineHome[],
   texts: readonly string[],
   outcomes: ReadonlyMap<string, string>,
 ): void {
-  const sent = worlds.flatMap(({ channel }) => channel.sent);
-  const announced = worlds
+  const sent = homes.flatMap(({ channel }) => channel.sent);
+  const announced = homes
     .flatMap(({ events }) => events)
     .filter((event) => event.type === "delivery.started" && event.mayRepeat).length;
   const answered = texts.filter((text) => outcomes.get(text) === "answered");

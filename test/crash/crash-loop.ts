@@ -90,7 +90,7 @@ export async function runCrashLoop(loop: CrashLoop): Promise<CrashLoopReport> {
   }
 }
 
-interface Stage {
+interface Fixture {
   home: string;
   agent: AgentHandle;
   gateway: CliGateway;
@@ -137,7 +137,7 @@ async function talk(
 }
 
 /** False when nothing waits any more. */
-async function untilRunning({ home, agent, gateway }: Stage, wanted: number | undefined): Promise<boolean> {
+async function untilRunning({ home, agent, gateway }: Fixture, wanted: number | undefined): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS;
   while (Date.now() < deadline) {
     const { turns } = await call<Turns>(home, gateway, "status", { limit: 1 });
@@ -154,7 +154,7 @@ interface Turns {
 }
 
 /** How many messages still wait after a while. */
-async function untilIdle({ agent }: Stage): Promise<number> {
+async function untilIdle({ agent }: Fixture): Promise<number> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const { length } = await agent.store.inbox.pending();

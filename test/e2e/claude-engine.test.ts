@@ -24,7 +24,7 @@ import type { ClaudeCodeConfig } from "../../src/config/claude-code.ts";
 const KEY = "agent:main:telegram:dm:1";
 const LOST = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 
-interface Bench extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   api: FakeAnthropic;
   claude: ClaudeHome;
   runner: ClaudeRunner;
@@ -36,12 +36,12 @@ interface Bench extends AsyncDisposable {
   bridged: Parameters<NonNullable<RunnerParts["mcpServer"]>>[0][];
 }
 
-async function createBench(more: Record<string, string> = {}): Promise<Bench> {
+async function createFixture(more: Record<string, string> = {}): Promise<Fixture> {
   const api = await startFakeAnthropic();
   const claude = await createClaudeHome(api);
   const { command, configDir, home } = claude;
   const env = { ...claude.env, ...more };
-  const bridged: Bench["bridged"] = [];
+  const bridged: Fixture["bridged"] = [];
   const config: ClaudeCodeConfig = {
     ...DEFAULT_CONFIG.claudeCode,
     command,
@@ -81,7 +81,7 @@ async function createBench(more: Record<string, string> = {}): Promise<Bench> {
   };
 }
 
-function turnOf(home: Bench, said: string, more: Partial<EngineTurn> = {}): EngineTurn {
+function turnOf(home: Fixture, said: string, more: Partial<EngineTurn> = {}): EngineTurn {
   return {
     agentId: "main",
     sessionKey: KEY,
@@ -89,7 +89,7 @@ function turnOf(home: Bench, said: string, more: Partial<EngineTurn> = {}): Engi
     kind: "message",
     text: said,
     context: [person(said)],
-    system: "You are the house agent.",
+    system: "You are the agent of the team.",
     model: undefined,
     thinking: undefined,
     workspace: home.claude.repo,
@@ -116,7 +116,7 @@ interface Told {
 }
 
 async function run(
-  { engine }: Bench,
+  { engine }: Fixture,
   turn: EngineTurn,
   onEvent: (event: EngineEvent) => void = () => undefined,
   signal: AbortSignal = new AbortController().signal,
@@ -142,10 +142,10 @@ async function run(
 }
 
 describe("a conversation", () => {
-  let home: Bench;
+  let home: Fixture;
   let session: string;
   beforeAll(async () => {
-    home = await createBench();
+    home = await createFixture();
   });
   afterAll(async () => {
     await home[Symbol.asyncDispose]();
@@ -182,7 +182,7 @@ describe("a conversation", () => {
     expect(last?.usage.costUsd).toBeGreaterThan(0);
     // The session has the agent's marker and system prompt, is linked to the chat, and leaves no files.
     const asked = api.conversation[0];
-    expect(asked?.system).toContain("You are the house agent.");
+    expect(asked?.system).toContain("You are the agent of the team.");
     expect(asked === undefined ? "" : lastUserText(asked)).toContain("[openclaw:agent=main]");
     expect(home.bridged).toEqual([{ agentId: "main", repoPath: claude.repo, sessionKey: KEY }]);
     expect(await readdir(home.locksFolder)).toEqual([]);
@@ -292,10 +292,10 @@ describe("a conversation", () => {
 });
 
 describe("a missing or busy session", () => {
-  let home: Bench;
+  let home: Fixture;
   let session: string;
   beforeAll(async () => {
-    home = await createBench();
+    home = await createFixture();
   });
   afterAll(async () => {
     await home[Symbol.asyncDispose]();
@@ -346,7 +346,7 @@ describe("a missing or busy session", () => {
 });
 
 it("reports a missing login or a missing Claude Code", async () => {
-  await using home = await createBench({ ANTHROPIC_API_KEY: "" });
+  await using home = await createFixture({ ANTHROPIC_API_KEY: "" });
   const told = await run(home, turnOf(home, "Hello?"));
   expect(told).toMatchObject({ messages: [], error: { kind: "forbidden", code: "claude-not-logged-in" } });
   expect(told.error).toMatchObject({ hint: expect.stringContaining("/login") as string });

@@ -44,30 +44,30 @@ const COMMANDS: string[][] = [
   ["doctor"],
 ];
 
-let world: NativeHome;
+let fixture: NativeHome;
 let repo: string;
 
 beforeAll(async () => {
-  world = await createNativeHome();
-  repo = createTestRepo(world.join("repo")).path;
+  fixture = await createNativeHome();
+  repo = createTestRepo(fixture.join("repo")).path;
   const old = { cwds: [repo], modifiedAt: Date.now() - 28 * DAY };
-  const path = world.session({ id: "a", prompts: ["[openclaw:agent=main]\nMend the webhook"], ...old });
-  world.session({ id: "b", ...old });
-  for (const name of ["sessions", "statsig"]) mkdirSync(join(world.claudeHome, name));
+  const path = fixture.session({ id: "a", prompts: ["[openclaw:agent=main]\nMend the webhook"], ...old });
+  fixture.session({ id: "b", ...old });
+  for (const name of ["sessions", "statsig"]) mkdirSync(join(fixture.claudeHome, name));
   for (const name of [...SECRETS, SETTINGS]) plant(name);
-  const credentials = join(world.claudeHome, ".credentials.json");
+  const credentials = join(fixture.claudeHome, ".credentials.json");
   symlinkSync(credentials, join(path, "..", `${testSessionId("c")}.jsonl`));
-  symlinkSync(credentials, join(world.claudeHome, "sessions", `${process.pid}.json`));
-  symlinkSync(credentials, join(world.claudeHome, "history.jsonl"));
+  symlinkSync(credentials, join(fixture.claudeHome, "sessions", `${process.pid}.json`));
+  symlinkSync(credentials, join(fixture.claudeHome, "history.jsonl"));
 });
 
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 /** Access time before modification time: a file system that records only the first read then records the next one. */
 function plant(name: string): void {
-  const path = join(world.claudeHome, name);
+  const path = join(fixture.claudeHome, name);
   writeFileSync(path, JSON.stringify({ env: { ANTHROPIC_API_KEY: "sk-ant-planted" }, cleanupPeriodDays: 30 }));
   utimesSync(path, UNREAD_S, UNREAD_S + 1000);
 }
@@ -80,7 +80,7 @@ describe("Claude Code's folder after every read-only command", () => {
   beforeAll(async () => {
     before = snapshot();
     opened = COMMANDS.flatMap((args) => openedBy((under) => void holdfast(args, under)));
-    const log = world.join("mcp.trace");
+    const log = fixture.join("mcp.trace");
     await callEveryTool(strace(log));
     opened.push(...openedIn(log));
     await watchOnce();
@@ -104,7 +104,7 @@ describe("Claude Code's folder after archiving", () => {
       openedBy((under) => expect(holdfast(["cc", "archive"], under)).toContain(`copied ${OWN}`)),
       openedBy((under) => void holdfast(["cc", "archive", "--days", "20"], under)),
     ];
-    holdfast(["cc", "archive", "--restore", OWN, "--to", world.join("restored")]);
+    holdfast(["cc", "archive", "--restore", OWN, "--to", fixture.join("restored")]);
     expect(snapshot()).toEqual(before);
     expect(readFiles(SECRETS)).toEqual([]);
     const others = opened.map((lines) => lines.filter((line) => !ALLOWED.test(line)));
@@ -121,7 +121,7 @@ function holdfast(args: readonly string[], under: readonly string[] = []): strin
 }
 
 function environment(): Record<string, string | undefined> {
-  const { home, claudeHome, openClawHome } = world;
+  const { home, claudeHome, openClawHome } = fixture;
   return {
     ...process.env,
     HOLDFAST_HOME: home,
@@ -164,15 +164,15 @@ async function watchOnce(): Promise<void> {
 
 /** Names, kinds, modes, sizes and times of everything, folders too. */
 function snapshot(): string[] {
-  const names = readdirSync(world.claudeHome, { recursive: true, encoding: "utf8" }).toSorted();
+  const names = readdirSync(fixture.claudeHome, { recursive: true, encoding: "utf8" }).toSorted();
   return ["", ...names].map((name) => {
-    const { mode, size, mtimeMs, ctimeMs, ino } = lstatSync(join(world.claudeHome, name));
+    const { mode, size, mtimeMs, ctimeMs, ino } = lstatSync(join(fixture.claudeHome, name));
     return [name, ino, mode.toString(8), size, mtimeMs, ctimeMs].join(" ");
   });
 }
 
 function readFiles(names: readonly string[]): string[] {
-  return names.filter((name) => lstatSync(join(world.claudeHome, name)).atimeMs !== UNREAD_S * 1000);
+  return names.filter((name) => lstatSync(join(fixture.claudeHome, name)).atimeMs !== UNREAD_S * 1000);
 }
 
 function canTrace(): boolean {
@@ -190,7 +190,7 @@ function strace(log: string): string[] {
 }
 
 function openedBy(run: (under: string[]) => void): string[] {
-  const log = world.join("trace");
+  const log = fixture.join("trace");
   run(strace(log));
   return openedIn(log);
 }
@@ -200,7 +200,7 @@ function openedIn(log: string): string[] {
   if (!CAN_TRACE) return [];
   const calls = readFileSync(log, "utf8").matchAll(/\b(?:open|openat2?|creat)\((?:\w+, )?"([^"]*)", ([^)]*)/g);
   return [...calls].flatMap(([, path = "", flags = ""]) => {
-    const below = relative(world.claudeHome, path);
+    const below = relative(fixture.claudeHome, path);
     return below.startsWith("..") ? [] : [`${below} ${flags}`];
   });
 }

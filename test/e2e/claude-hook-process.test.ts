@@ -32,21 +32,21 @@ const BLOCKED = "I'm blocked: the importer cannot connect, because the broker re
 /** Much longer than needed, but not endless. */
 const NO_HANG_MS = 10_000;
 
-let world: NativeHome;
+let fixture: NativeHome;
 let repo: string;
 let transcript: string;
 
 beforeEach(async () => {
-  world = await createNativeHome();
-  repo = realpathSync(createTestRepo(world.join("repo")).path);
-  mkdirSync(world.home, { recursive: true });
-  transcript = world.session({ id: "a", cwds: [repo], prompts: ["Please mend the importer."] });
+  fixture = await createNativeHome();
+  repo = realpathSync(createTestRepo(fixture.join("repo")).path);
+  mkdirSync(fixture.home, { recursive: true });
+  transcript = fixture.session({ id: "a", cwds: [repo], prompts: ["Please mend the importer."] });
   await appendFile(transcript, `${JSON.stringify(lineOf("assistant", BLOCKED))}\n`);
 });
 
 afterEach(async () => {
   await settled();
-  await world[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 describe("holdfast hook", () => {
@@ -111,7 +111,7 @@ describe("holdfast hook", () => {
     );
     await settled();
     expect(kept()).toMatchObject([{ previousSessionId: OLD, summary: { blockers: [BLOCKED] } }]);
-    expect(existsSync(join(world.home, "claude", "hooks", "hook.log"))).toBe(false);
+    expect(existsSync(join(fixture.home, "claude", "hooks", "hook.log"))).toBe(false);
   });
 
   it("ignores conversations with people, and gives our own tasks nothing they already have", async () => {
@@ -121,7 +121,7 @@ describe("holdfast hook", () => {
     await hook("SessionEnd", ending, { env: chat });
     expect((await hook("SessionStart", starting(), { env: { ...chat, HOLDFAST_RUN: "task" } })).stdout).toBe("");
     await settled();
-    expect(existsSync(join(world.home, "claude", "hooks", "requests"))).toBe(false);
+    expect(existsSync(join(fixture.home, "claude", "hooks", "requests"))).toBe(false);
   });
 
   it("does not wait for a locked store", async () => {
@@ -139,7 +139,7 @@ describe("holdfast hook", () => {
   it("tells the same from the store if the rendered hand-off is lost, and has it rendered again", async () => {
     await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
     await settled();
-    const offers = join(world.home, "cache", "offers");
+    const offers = join(fixture.home, "cache", "offers");
     expect(readdirSync(offers).filter((name) => name.endsWith(".json"))).toHaveLength(1);
     rmSync(offers, { recursive: true });
     expect((await hook("SessionStart", starting())).stdout).toContain(BLOCKED);
@@ -156,14 +156,14 @@ describe("holdfast hook", () => {
     cleared.stdin?.end();
     expect((await ended(cleared)).code).toBe(0);
     expect((await hook("SessionStart", starting())).stdout).toBe("");
-    rmSync(join(world.home, "cache", "offers"), { recursive: true });
+    rmSync(join(fixture.home, "cache", "offers"), { recursive: true });
     expect((await hook("SessionStart", starting())).stdout).toBe("");
   });
 
   it("tells nothing of a session that another process has open", async () => {
     await hook("Stop", { ...starting(), session_id: OLD, transcript_path: transcript });
     await settled();
-    const sessions = join(world.claudeHome, "sessions");
+    const sessions = join(fixture.claudeHome, "sessions");
     mkdirSync(sessions, { recursive: true });
     writeFileSync(
       join(sessions, `${process.pid}.json`),
@@ -227,7 +227,7 @@ describe("holdfast hook", () => {
   });
 
   it("gives the hand-off even if its own working folder is gone", async () => {
-    const cwd = world.join("gone");
+    const cwd = fixture.join("gone");
     mkdirSync(cwd);
     const child = spawn(
       "/bin/sh",
@@ -272,12 +272,12 @@ describe("holdfast hook", () => {
   });
 
   it("survives a home that is a file, and a missing one", async () => {
-    writeFileSync(world.join("file"), "");
-    for (const home of [world.join("file"), world.join("file", "below"), world.join("nowhere")]) {
+    writeFileSync(fixture.join("file"), "");
+    for (const home of [fixture.join("file"), fixture.join("file", "below"), fixture.join("nowhere")]) {
       for (const event of ["SessionStart", "SessionEnd"])
         await hook(event, starting(), { env: { HOLDFAST_HOME: home } });
     }
-    expect(existsSync(world.join("nowhere"))).toBe(false);
+    expect(existsSync(fixture.join("nowhere"))).toBe(false);
   });
 
   it.skipIf(!canMount())("survives a full disk", async () => {
@@ -300,8 +300,8 @@ describe("holdfast hook", () => {
   });
 
   it("survives a broken configuration, and prints nothing if hand-off is turned off", async () => {
-    const config = join(world.home, "config.json");
-    mkdirSync(world.home, { recursive: true });
+    const config = join(fixture.home, "config.json");
+    mkdirSync(fixture.home, { recursive: true });
     for (const text of ["{ broken", '{"handoff": {"enabled": false}}']) {
       writeFileSync(config, text);
       expect((await hook("SessionStart", starting())).stdout).toBe("");
@@ -350,7 +350,7 @@ async function hook(event: string, input: object | string, options: HookOptions 
 
 function start(args: readonly string[], { env = {} }: HookOptions = {}): ChildProcess {
   const child = spawn(process.execPath, [BIN, ...args], {
-    cwd: world.join("."),
+    cwd: fixture.join("."),
     env: { ...environment(), ...env },
     stdio: "pipe",
   });
@@ -362,9 +362,9 @@ function start(args: readonly string[], { env = {} }: HookOptions = {}): ChildPr
 function environment(): NodeJS.ProcessEnv {
   return {
     PATH: process.env["PATH"],
-    HOME: world.join("."),
-    HOLDFAST_HOME: world.home,
-    CLAUDE_CONFIG_DIR: world.claudeHome,
+    HOME: fixture.join("."),
+    HOLDFAST_HOME: fixture.home,
+    CLAUDE_CONFIG_DIR: fixture.claudeHome,
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
   };
 }
@@ -387,7 +387,7 @@ function isOpen(name: string): boolean {
 /** Running processes of this home. */
 function isAnyRunning(): boolean {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.some((pid) => environmentOf(pid).includes(`HOLDFAST_HOME=${world.home}\0`));
+  return pids.some((pid) => environmentOf(pid).includes(`HOLDFAST_HOME=${fixture.home}\0`));
 }
 
 function environmentOf(pid: string): string {
@@ -400,7 +400,7 @@ function environmentOf(pid: string): string {
 
 /** Waits until the background work of the hooks is done. */
 async function settled(): Promise<void> {
-  const folder = join(world.home, "claude", "hooks", "requests");
+  const folder = join(fixture.home, "claude", "hooks", "requests");
   for (let attempt = 0; attempt < 600; attempt++) {
     if ((!existsSync(folder) || !readdirSync(folder).some(isOpen)) && !isAnyRunning()) return;
     await delay(25);
@@ -409,7 +409,7 @@ async function settled(): Promise<void> {
 }
 
 function storePath(): string {
-  return join(world.home, "agents", "main", "agent.sqlite");
+  return join(fixture.home, "agents", "main", "agent.sqlite");
 }
 
 function kept(): unknown[] {

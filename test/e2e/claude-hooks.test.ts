@@ -31,7 +31,7 @@ let holdfastHome: string;
 describe("with hooks in Claude Code's settings, a person's hand-off", () => {
   let sessionId: string;
   beforeAll(async () => {
-    await openStage();
+    await openHomes();
     await installHooks();
     sessionId = await work(async (claude) => await claude.leave());
     await home.home.empty(20_000);
@@ -39,7 +39,7 @@ describe("with hooks in Claude Code's settings, a person's hand-off", () => {
   beforeEach(() => {
     holdfastHome = join(home.home.home, ".holdfast");
   });
-  afterAll(closeStage);
+  afterAll(closeHomes);
 
   it("is in the prompt of Holdfast's own task, once", async () => {
     // In a copy, because an offer to the task would prevent offers to the sessions below.
@@ -67,10 +67,10 @@ describe("with hooks in Claude Code's settings, a person's hand-off", () => {
 
 describe("with hooks in Claude Code's settings, the next session gets the hand-off", () => {
   beforeEach(async () => {
-    await openStage();
+    await openHomes();
     await installHooks();
   });
-  afterEach(closeStage);
+  afterEach(closeHomes);
 
   it("after SIGKILL, which calls no hook, also if hooks were uninstalled meanwhile", async () => {
     const sessionId = await work(async (claude) => await claude.kill());
@@ -100,14 +100,14 @@ describe("with hooks in Claude Code's settings, the next session gets the hand-o
 describe("without hooks, the hand-off of a killed session", () => {
   let sessionId: string;
   beforeAll(async () => {
-    await openStage();
+    await openHomes();
     sessionId = await work(async (claude) => await claude.kill());
   });
   // Hand-offs of other tests are unknown there.
   beforeEach(() => {
     holdfastHome = join(home.home.home, `.holdfast-${crypto.randomUUID()}`);
   });
-  afterAll(closeStage);
+  afterAll(closeHomes);
 
   it("can be shown", async () => {
     const { code, stdout } = await holdfast("handoff", "show", "--session", sessionId);
@@ -126,12 +126,12 @@ describe("without hooks, the hand-off of a killed session", () => {
   });
 });
 
-async function openStage(): Promise<void> {
+async function openHomes(): Promise<void> {
   home = await createProcessHome();
   holdfastHome = join(home.home.home, ".holdfast");
 }
 
-async function closeStage(): Promise<void> {
+async function closeHomes(): Promise<void> {
   await home[Symbol.asyncDispose]();
 }
 

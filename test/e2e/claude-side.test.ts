@@ -18,7 +18,7 @@ import { runTestGit } from "../support/git-repo.ts";
 import { telegram, say } from "../support/mcp-home.ts";
 import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
 
-interface Bench extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   api: FakeAnthropic;
   claude: ClaudeHome;
   side: ClaudeSide;
@@ -26,7 +26,7 @@ interface Bench extends AsyncDisposable {
   run: (task: string, options?: Partial<SpawnOptions>) => Promise<ClaudeCodeResult>;
 }
 
-async function createBench(): Promise<Bench> {
+async function createFixture(): Promise<Fixture> {
   const api = await startFakeAnthropic();
   const claude = await createClaudeHome(api);
   const home = join(claude.home, ".holdfast");
@@ -58,7 +58,7 @@ async function createBench(): Promise<Bench> {
 }
 
 /** Two people write to the agent; answers the key of the first one's conversation. */
-async function chat({ side, config }: Bench): Promise<string> {
+async function chat({ side, config }: Fixture): Promise<string> {
   const saying = { home: side.home, config };
   const key = await say(saying, { ...telegram("1"), Body: "The customers of the heron shop wait for it" });
   await say(saying, { ...telegram("2"), Body: "Nobody else's business" });
@@ -66,7 +66,7 @@ async function chat({ side, config }: Bench): Promise<string> {
 }
 
 it("runs fresh, resumed, queued, in a parallel worktree, and as a replacement for a lost session", async () => {
-  await using home = await createBench();
+  await using home = await createFixture();
   const { api, claude, side, run } = home;
 
   // Fresh. The model asks the bridge for the conversation that the task came from.

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 describe.runIf(isInstalled("bash"))("completion in bash", () => {
   it("completes commands, options, values and files", async () => {
-    await using home = await createStage();
+    await using home = await createFixture();
     expect(await home.bash("holdfast sel")).toEqual(["selftest"]);
     expect(await home.bash("holdfast config ")).toEqual(["get", "list", "set", "unset", "path", "schema", "check"]);
     expect(await home.bash("holdfast sessions --all")).toEqual(["--all-agents"]);
@@ -22,7 +22,7 @@ describe.runIf(isInstalled("bash"))("completion in bash", () => {
   });
 
   it("completes agents, labels and session keys, whose colons end a word in bash", async () => {
-    await using home = await createStage();
+    await using home = await createFixture();
     expect(await home.bash("holdfast chat --agent he")).toEqual(["helper"]);
     await home.holdfast(["sessions", "patch", "agent:main:main", "label=work"]);
     expect(await home.bash("holdfast history wo")).toEqual(["work"]);
@@ -31,7 +31,7 @@ describe.runIf(isInstalled("bash"))("completion in bash", () => {
   });
 
   it("prints no errors", async () => {
-    await using home = await createStage();
+    await using home = await createFixture();
     await writeFile(home.folder.join("home/config.json"), "{ this is no configuration");
     expect(await home.bash("holdfast history ")).toEqual([]);
     expect(await home.bash("holdfast nonsense ")).toEqual([]);
@@ -40,7 +40,7 @@ describe.runIf(isInstalled("bash"))("completion in bash", () => {
 
 describe.runIf(isInstalled("zsh"))("completion in zsh", () => {
   it("loads and asks for words", async () => {
-    await using home = await createStage();
+    await using home = await createFixture();
     const script = `autoload -Uz compinit; compinit -u -d "$PWD/dump"; source <(holdfast completion zsh); echo \${_comps[holdfast]}`;
     expect(await home.shell("zsh", ["-f", "-c", script])).toBe("_holdfast\n");
   });
@@ -48,7 +48,7 @@ describe.runIf(isInstalled("zsh"))("completion in zsh", () => {
 
 describe.runIf(isInstalled("fish"))("completion in fish", () => {
   it("completes commands and values", async () => {
-    await using home = await createStage();
+    await using home = await createFixture();
     const script = `holdfast completion fish | source; complete -C "holdfast message send --channel te"`;
     expect(await home.shell("fish", ["--no-config", "-c", script])).toBe("telegram\n");
   });
@@ -65,7 +65,7 @@ function isInstalled(shell: string): boolean {
   });
 }
 
-interface Stage extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   folder: TemporaryFolder;
   holdfast(args: readonly string[]): Promise<string>;
   shell(program: string, args: readonly string[]): Promise<string>;
@@ -74,7 +74,7 @@ interface Stage extends AsyncDisposable {
 }
 
 /** A folder with a `holdfast` on the path and an agent with a session. */
-async function createStage(): Promise<Stage> {
+async function createFixture(): Promise<Fixture> {
   const folder = await temporaryFolder();
   const bin = folder.join("bin");
   await Promise.all([

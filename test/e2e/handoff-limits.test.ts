@@ -23,7 +23,7 @@ function keyOf({ id }: { id: number }): string {
 }
 
 /** With a clock that the test moves. */
-async function openQuietHouse(options: ChatHomeOptions = {}): Promise<ChatHome & { later(ms: number): void }> {
+async function openQuietHome(options: ChatHomeOptions = {}): Promise<ChatHome & { later(ms: number): void }> {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const home = await createChatHome({
@@ -69,7 +69,7 @@ async function deleteWhileOff(home: ChatHome): Promise<void> {
 
 describe("a hand-off", () => {
   it("never reaches another person", async () => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     await say(home, BLOCKED);
     await say(home, "I'm blocked: the heron exhibit has no lamp.", BOB);
     await say(home, "/new hello");
@@ -82,7 +82,7 @@ describe("a hand-off", () => {
   });
 
   it("that has expired is offered only by name", async () => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     await say(home, BLOCKED);
     home.later(25 * HOUR);
     await say(home, "/new hello");
@@ -94,7 +94,7 @@ describe("a hand-off", () => {
   });
 
   it("that was cleared is gone for good", async () => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     await say(home, BLOCKED);
     expect(await say(home, "/handoff clear")).toContain("is deleted");
     expect(await say(home, "/handoff status")).toBe("There is no hand-off of this conversation yet.");
@@ -106,7 +106,7 @@ describe("a hand-off", () => {
     ["on", async (home: ChatHome) => void (await home.rpc("sessions.delete", { key: keyOf(ADA) }))],
     ["turned off", deleteWhileOff],
   ])("is deleted with its session while hand-off is %s", async (_name, remove) => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     await say(home, BLOCKED);
     await say(home, "/handoff");
     const { root, stateFile } = agentLayout(home.home, "main").handoff;
@@ -122,7 +122,7 @@ describe("a hand-off", () => {
   });
 
   it("is not offered again within five minutes, except on request", async () => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     await say(home, BLOCKED);
     await say(home, "/new hello");
     expect(await told(home)).toHaveLength(1);
@@ -140,7 +140,7 @@ describe("a hand-off", () => {
   });
 
   it("ignores torn or forged files, which are rewritten", async () => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     await say(home, BLOCKED);
     await say(home, "/handoff");
     const { stateFile } = agentLayout(home.home, "main").handoff;
@@ -157,7 +157,7 @@ describe("a hand-off", () => {
   });
 
   it("is not made for a session that turned it off", async () => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     await say(home, BLOCKED);
     await say(home, "/handoff off");
     await say(home, "/new hello");
@@ -167,7 +167,7 @@ describe("a hand-off", () => {
 
   it("does not wait for a model to write it", async () => {
     await using model = await startFakeModelServer(() => ({ silent: true }));
-    await using home = await openQuietHouse({
+    await using home = await openQuietHome({
       env: { ANTHROPIC_API_KEY: "test-key-without-value" },
       config: (config) => ({
         ...config,
@@ -188,7 +188,7 @@ describe("a hand-off", () => {
 
 describe("a project", () => {
   it("does not get the hand-off of another project", async () => {
-    await using home = await openQuietHouse();
+    await using home = await openQuietHome();
     expect(await say(home, "/project shop")).toContain("Project shop, set by you");
     await say(home, BLOCKED);
     await say(home, "/project garden");
@@ -206,13 +206,13 @@ describe("a project", () => {
       await promisify(execFile)("git", args, { cwd: folder.path });
     await git("init", "--quiet");
     await git("remote", "add", "origin", "https://example.org/ada/herons.git");
-    await using home = await openQuietHouse({ account: { allowFrom: [String(ADA.id)] } });
+    await using home = await openQuietHome({ account: { allowFrom: [String(ADA.id)] } });
     expect(await say(home, `/project ${folder.path}/nothing`)).toContain("There is no folder");
     expect(await say(home, `/project ${folder.path}`)).toMatch(/Project .*herons/);
     expect((await (await home.agent()).store.get(keyOf(ADA)))?.projectFolder).toBeDefined();
     expect(await say(home, "/project default")).toContain("Project main");
 
-    await using open = await openQuietHouse();
+    await using open = await openQuietHome();
     expect(await say(open, `/project ${folder.path}`)).toContain("Only the owner");
   });
 });

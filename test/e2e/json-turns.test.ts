@@ -13,13 +13,13 @@ import { type Turns, openTurns } from "../../src/compose/turns.ts";
 
 const KEY = "agent:main:telegram:dm:7";
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   turns: Turns;
   sent: OutboundMessage[];
 }
 
 /** One process. Undelivered messages wait for the next one. */
-async function start(home: string, { connected = true, config = DEFAULT_CONFIG } = {}): Promise<World> {
+async function start(home: string, { connected = true, config = DEFAULT_CONFIG } = {}): Promise<Fixture> {
   const sent: OutboundMessage[] = [];
   const channel: Channel = {
     name: "telegram",
@@ -58,7 +58,7 @@ function messageOf(text: string, messageId: string, chatId = "7") {
   };
 }
 
-const admit = async ({ turns }: World, text: string, messageId: string, chatId?: string): Promise<Admitted> =>
+const admit = async ({ turns }: Fixture, text: string, messageId: string, chatId?: string): Promise<Admitted> =>
   await turns.pipeline.admit(messageOf(text, messageId, chatId));
 
 it("can be selected by the environment", async () => {
@@ -107,14 +107,14 @@ it("answers, recovers a dead process's messages, and delivers everything once", 
 
 it("keeps order and loses nothing with many chats, and resets by command and from outside", async () => {
   await using home = await temporaryFolder();
-  await using world = await start(home.path);
-  const { turns, sent } = world;
+  await using fixture = await start(home.path);
+  const { turns, sent } = fixture;
   const admitted = await Promise.all(
-    Array.from({ length: 40 }, async (_, index) => await admit(world, `n${index}`, `x${index}`, `${index % 8}`)),
+    Array.from({ length: 40 }, async (_, index) => await admit(fixture, `n${index}`, `x${index}`, `${index % 8}`)),
   );
   const ends = await Promise.all(admitted.map(async ({ ended }) => await ended));
   expect(ends.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 40 }, () => "answered"));
-  expect(await (await admit(world, "/new fresh", "y1")).ended).toMatchObject({ outcome: "answered" });
+  expect(await (await admit(fixture, "/new fresh", "y1")).ended).toMatchObject({ outcome: "answered" });
   const before = await (await turns.agents.open("main")).agent.store.get(KEY);
   const { previous, entry } = await turns.resetSession("main", KEY, {});
   expect(previous.sessionId).toBe(before?.sessionId);

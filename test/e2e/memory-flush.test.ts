@@ -33,7 +33,7 @@ describe("with the echo engine", () => {
   });
 });
 
-async function modelHouse(url: string, flushTimeoutSeconds = 60): Promise<ChatHome> {
+async function modelHome(url: string, flushTimeoutSeconds = 60): Promise<ChatHome> {
   return await createChatHome({
     config: (config) => ({
       ...config,
@@ -62,7 +62,7 @@ describe("with the model engine", () => {
       remembers("They know herons.\n"),
       says("NO_REPLY"),
     );
-    await using home = await modelHouse(model.url);
+    await using home = await modelHome(model.url);
     home.telegram.say("I like herons");
     await home.hears(ADA.id, "Noted.");
     home.telegram.say("What is a heron?");
@@ -82,7 +82,7 @@ describe("with the model engine", () => {
     ["hangs", { silent: true }],
   ] as const)("a flush that %s does not delay the person for long, and is reported", async (_, failure) => {
     await using model = await startFakeModelStream(nearlyFull, failure, says("A heron is a bird."), failure);
-    await using home = await modelHouse(model.url, 1);
+    await using home = await modelHome(model.url, 1);
     home.telegram.say("I like herons");
     home.telegram.say("What is a heron?");
     await home.hears(ADA.id, "A heron is a bird.");

@@ -7,14 +7,15 @@
  * this environment carries a mark; the disposal fails if one still runs.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { mkdir, readFile, readdir, realpath, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cp, mkdir, readFile, readdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { randomIds } from "../../src/base/ids.ts";
 import { isRecord } from "../../src/base/json-record.ts";
 import type { FakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
+import { templateOf } from "./git-repo.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { until } from "./time.ts";
 
@@ -97,13 +98,15 @@ export async function createClaudeHome(api: Pick<FakeAnthropic, "url">): Promise
 }
 
 async function createRepo(path: string, env: { PATH: string; HOME: string }): Promise<void> {
-  await mkdir(path);
   await writeFile(join(env.HOME, ".gitconfig"), "[user]\n\tname = Test\n\temail = test@example.invalid\n");
-  await writeFile(join(path, "README.md"), "A repo to work in.\n");
-  const git = (...args: string[]): unknown => execFileSync("git", ["-C", path, ...args], { env, stdio: "ignore" });
-  git("init", "--initial-branch=main");
-  git("add", "README.md");
-  git("commit", "-m", "A first commit");
+  const template = templateOf("one commit", (folder) => {
+    const git = (...args: string[]): unknown => execFileSync("git", ["-C", folder, ...args], { env, stdio: "ignore" });
+    git("init", "--initial-branch=main", "--template=");
+    writeFileSync(join(folder, "README.md"), "A repo to work in.\n");
+    git("add", "README.md");
+    git("commit", "-m", "A first commit");
+  });
+  await cp(template, path, { recursive: true });
 }
 
 /** Claude Code may write a moment after a turn has ended, so this waits for the file and for a whole last line. */

@@ -1,12 +1,12 @@
 /** Homes for tests of the command line. */
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { saveSession } from "../../src/claude/registry/registry.ts";
 import { CLAUDE_SAMPLES } from "./claude-samples.ts";
 import { runCliShared, type CliResult } from "./cli.ts";
+import { createTestRepo } from "./git-repo.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "./native-home.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 
@@ -64,8 +64,7 @@ export async function createCcHome(): Promise<CcHome> {
 }
 
 async function fill(native: NativeHome, repo: string): Promise<void> {
-  mkdirSync(repo);
-  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  createTestRepo(repo);
   native.session({
     id: "a",
     cwds: [repo],

@@ -1,6 +1,7 @@
 /** Real git repos in a temporary folder, independent of the machine's git settings, and a fake `gh`. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync, existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -59,9 +60,25 @@ export function openTestRepo(path: string): TestRepo {
 
 /** An empty repo on branch `main`. */
 export function createTestRepo(path: string): TestRepo {
-  mkdirSync(path, { recursive: true });
-  runTestGit(path, ["init", "--quiet", "--initial-branch=main"]);
+  cpSync(
+    templateOf("empty", (folder) => runTestGit(folder, INIT)),
+    path,
+    { recursive: true },
+  );
   return openTestRepo(path);
+}
+
+const INIT = ["init", "--quiet", "--initial-branch=main", "--template="];
+const templates = new Map<string, string>();
+
+/** A folder that `make` fills once in this process. Copying it takes a tenth of the time that git takes. */
+export function templateOf(name: string, make: (folder: string) => void): string {
+  const known = templates.get(name);
+  if (known !== undefined && existsSync(known)) return known;
+  const folder = mkdtempSync(join(process.env["HOLDFAST_TEST_SCRATCH"] ?? tmpdir(), "template-"));
+  make(folder);
+  templates.set(name, folder);
+  return folder;
 }
 
 /** A wrapper script that does something, then runs the real git. */

@@ -48,6 +48,14 @@ export function createHeldClock(clock: Clock = systemClock): HeldClock {
   };
 }
 
+/** CPU time of this thread in milliseconds. Unlike a duration, it does not depend on what else the machine does. */
+export function cpuMs(action: () => unknown): number {
+  const before = process.threadCpuUsage();
+  action();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
 /** For things that take milliseconds, even on a busy machine. */
 const SOON_MS = 30_000;
 

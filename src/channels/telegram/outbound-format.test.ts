@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuMs } from "../../../test/support/time.ts";
 import { formatMarkdown } from "./outbound.ts";
 
 describe("formatMarkdown", () => {
@@ -34,8 +35,9 @@ describe("formatMarkdown", () => {
 
   it("takes linear time", () => {
     const hostile = ["**".repeat(50_000), "[".repeat(100_000), "`a".repeat(50_001), "```a\n".repeat(2000)];
-    const started = performance.now();
-    for (const source of hostile) expect(formatMarkdown(source).text.length).toBeLessThanOrEqual(source.length);
-    expect(performance.now() - started).toBeLessThan(5000);
+    const took = cpuMs(() => {
+      for (const source of hostile) expect(formatMarkdown(source).text.length).toBeLessThanOrEqual(source.length);
+    });
+    expect(took).toBeLessThan(5000);
   });
 });

@@ -17,7 +17,7 @@ const line = () => {
 };
 
 /** Sessions 1 to 3, the first with a subagent. The clock of the index is `later` ms ahead. */
-async function openWorld(later: number) {
+async function openFixture(later: number) {
   const folder = await temporaryFolder();
   const path = (name: string) => folder.join("claude", "projects", "-repo", name);
   const session = (number: number) => path(`${id(number)}.jsonl`);
@@ -42,11 +42,11 @@ async function openWorld(later: number) {
 }
 
 const NOTHING = { filesRead: 0, bytesRead: 0, removed: 0, failed: [] };
-const outputOf = (home: Awaited<ReturnType<typeof openWorld>>) =>
+const outputOf = (home: Awaited<ReturnType<typeof openFixture>>) =>
   home.index.usage({ by: "model" }).reduce((sum, { output }) => sum + output, 0);
 
 it.each([0, 2 * HOUR])("finds every change in a known folder (%d ms later)", async (later) => {
-  await using home = await openWorld(later);
+  await using home = await openFixture(later);
   const { index, session } = home;
   expect(await index.refresh()).toMatchObject({ files: 4, filesRead: 4 });
   expect(await index.refresh()).toEqual({ ...NOTHING, files: 4 });
@@ -68,7 +68,7 @@ it.each([0, 2 * HOUR])("finds every change in a known folder (%d ms later)", asy
 });
 
 it("checks the subagents of a session that worked within the last hour", async () => {
-  await using home = await openWorld(0);
+  await using home = await openFixture(0);
   await home.index.refresh();
   await home.index.refresh();
   await appendFile(home.subagent, line());
@@ -77,7 +77,7 @@ it("checks the subagents of a session that worked within the last hour", async (
 });
 
 it("checks the subagents of a quiet session when it continues, and forgets them with it", async () => {
-  await using home = await openWorld(2 * HOUR);
+  await using home = await openFixture(2 * HOUR);
   const { index, session, subagent } = home;
   await index.refresh();
   await appendFile(subagent, line());

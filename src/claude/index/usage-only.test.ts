@@ -20,7 +20,7 @@ const answer = (messageId: string, output: number, second: number) =>
   );
 
 /** Session 2 is a fork of 1, session 3 has a subagent. */
-async function openWorld() {
+async function openFixture() {
   const folder = await temporaryFolder();
   const claudeHome = folder.join("claude");
   const path = (name: string) => folder.join("claude", "projects", "-repo", name);
@@ -53,7 +53,7 @@ const outputOf = (index: NativeIndex) => index.usage({ by: "model" }).reduce((su
 const bySession = (index: NativeIndex) => index.usage({ by: "session" }).map(({ group, output }) => [group, output]);
 
 it("gives the same sums as a full index, and lists nothing yet", async () => {
-  await using home = await openWorld();
+  await using home = await openFixture();
   await cp(join(CLAUDE_SAMPLES, "multi-turn-stream"), home.folder.join("claude", "projects", "-samples"), {
     recursive: true,
   });
@@ -80,7 +80,7 @@ it("gives the same sums as a full index, and lists nothing yet", async () => {
 });
 
 it("reads a file once for its usage and once for everything else", async () => {
-  await using home = await openWorld();
+  await using home = await openFixture();
   const [lean, whole] = [home.openIndex("lean"), home.openIndex("whole")];
   expect(await lean.refresh({ usageOnly: true })).toMatchObject({ files: 4, filesRead: 4 });
   expect(await lean.refresh({ usageOnly: true })).toMatchObject({ files: 4, filesRead: 0 });
@@ -94,7 +94,7 @@ it("reads a file once for its usage and once for everything else", async () => {
 });
 
 it("reads only the usage of a fork in another folder again, which is settled after all files are read", async () => {
-  await using home = await openWorld();
+  await using home = await openFixture();
   const fork = home.folder.join("claude", "projects", "-other", `${id(4)}.jsonl`);
   await mkdir(dirname(fork), { recursive: true });
   await writeFile(fork, prompt("three", 60) + answer("m4", 1000, 61) + answer("m8", 3, 80));
@@ -104,7 +104,7 @@ it("reads only the usage of a fork in another folder again, which is settled aft
 });
 
 it("reads a changed file in full, so that later only added bytes cost", async () => {
-  await using home = await openWorld();
+  await using home = await openFixture();
   const index = home.openIndex();
   await index.refresh({ usageOnly: true });
   await appendFile(home.session(3), answer("m6", 7, 70));
@@ -119,7 +119,7 @@ it("reads a changed file in full, so that later only added bytes cost", async ()
 });
 
 it("counts all messages of a fork when its original is deleted", async () => {
-  await using home = await openWorld();
+  await using home = await openFixture();
   const index = home.openIndex();
   await index.refresh({ usageOnly: true });
   await rm(home.session(1));
@@ -131,7 +131,7 @@ it("counts all messages of a fork when its original is deleted", async () => {
 });
 
 it("does not overwrite the full scan of another process", async () => {
-  await using home = await openWorld();
+  await using home = await openFixture();
   const [lean, whole] = [home.openIndex(), home.openIndex()];
   await Promise.all([whole.refresh(), lean.refresh({ usageOnly: true })]);
   expect([[...whole.list()].length, outputOf(whole), outputOf(lean)]).toEqual([3, 11_116, 11_116]);

@@ -2,6 +2,7 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { anyCharacter } from "../../../test/support/any-character.ts";
 import { claudeSampleLines } from "../../../test/support/claude-samples.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createLineReader } from "./line-reader.ts";
@@ -16,7 +17,7 @@ const realLines = claudeSampleLines();
 const anyLine = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...realLines) },
   fc.tuple(fc.constantFrom(...realLines), fc.nat(2000)).map(([line, length]) => line.slice(0, length)),
-  fc.string({ unit: "binary" }).map((text) => text.replaceAll("\n", " ")),
+  fc.string({ unit: anyCharacter }).map((text) => text.replaceAll("\n", " ")),
   fc
     .dictionary(
       fc.constantFrom("message", "timestamp", "cwd", "attachment", "compactMetadata", "isMeta", "aiTitle", "__proto__"),

@@ -1,6 +1,7 @@
 /** The usage reader counts the same as a full scan for any content of people, tools and the model. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { anyCharacter } from "../../../test/support/any-character.ts";
 import { claudeSampleLines } from "../../../test/support/claude-samples.ts";
 import { type LineReader, createLineReader } from "./line-reader.ts";
 import { createSessionScan } from "./session-scan.ts";
@@ -29,7 +30,7 @@ const forged = fc.oneof(
     `],"stop_reason":null,"usage":${JSON.stringify(usage)}},"type":"assistant"`,
     '{"parentUuid":"p","type":"user"',
   ),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
 );
 const forgedValue = fc.oneof(
   forged,

@@ -11,7 +11,7 @@ import { runTool } from "./agent-tool.ts";
 
 const REFUSED = /^ERROR ".*" is outside the workspace/;
 
-async function world(): Promise<TemporaryFolder> {
+async function fixture(): Promise<TemporaryFolder> {
   return await folderWith({
     "workspace/a.txt": "inside",
     "media/ours.txt": "sent to us",
@@ -43,7 +43,7 @@ async function use(
 }
 
 it("reads attachments under any spelling of their path, and workspace files", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const { path: root } = folder;
   for (const path of [`${root}/media/ours.txt`, `${root}/media/../media//ours.txt`, `${root}/./media/x/../ours.txt`]) {
     expect(await use(folder, "read_file", { path })).toBe("sent to us");
@@ -52,7 +52,7 @@ it("reads attachments under any spelling of their path, and workspace files", as
 });
 
 it("reads no other file next to it", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const { path: root } = folder;
   const paths = ["media/others.txt", "media/ours.txt/../others.txt", "media", "media/ours.txt.bak", "media/missing"];
   for (const path of [...paths.map((name) => `${root}/${name}`), "../media/ours.txt", "/etc/passwd"]) {
@@ -64,7 +64,7 @@ it("reads no other file next to it", async () => {
 });
 
 it("never writes to it", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const path = folder.join("media/ours.txt");
   for (const append of [true, false]) {
     expect(await use(folder, "write_file", { path, content: "x", append })).toMatch(REFUSED);
@@ -73,7 +73,7 @@ it("never writes to it", async () => {
 });
 
 it("follows no link and opens no pipe", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const path = folder.join("media/ours.txt");
   await rm(path);
   expect(await use(folder, "read_file", { path })).toMatch(/^ERROR There is no/);
@@ -85,7 +85,7 @@ it("follows no link and opens no pipe", async () => {
 });
 
 it("lists only attachments of the conversation", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const [ours, more] = [folder.join("media/ours.txt"), folder.join("media/more.txt")];
   const context = [withFiles({ path: ours }), withFiles({ path: more }, { path: ours })];
   for (const path of [folder.join("media"), `${folder.join("media")}/`]) {
@@ -96,7 +96,7 @@ it("lists only attachments of the conversation", async () => {
 });
 
 it("ignores malformed attachments in a transcript", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const path = folder.join("media/others.txt");
   const wrong = [
     withFiles(path, null, { path: [path] }, { path: "../media/others.txt" }),

@@ -14,7 +14,7 @@ const WAYS = ["..", ".", "", "sub", "a.txt", ...LINKS, "secret.txt", "new", "~",
 
 describe("reading", () => {
   it("reaches files inside, also through links and absolute paths", async () => {
-    await using folder = await world();
+    await using folder = await fixture();
     const files = createConfinedFiles(folder.join("workspace"));
     for (const path of ["a.txt", "./sub/../a.txt", "inner-link", "sub-link/../a.txt", folder.join("workspace/a.txt")]) {
       await using handle = await files.openFile(path);
@@ -39,13 +39,13 @@ describe("reading", () => {
     "loop",
     "dangling",
   ])("does not open %j", async (path) => {
-    await using folder = await world();
+    await using folder = await fixture();
     const files = createConfinedFiles(folder.join("workspace"));
     await expect(files.openFile(path)).rejects.toBeInstanceOf(HoldfastError);
   });
 
   it.runIf(process.platform !== "win32")("does not wait for a pipe or read a device", async () => {
-    await using folder = await world();
+    await using folder = await fixture();
     execFileSync("mkfifo", [folder.join("workspace/pipe")]);
     await symlink("/dev/zero", folder.join("workspace/zero"));
     const files = createConfinedFiles(folder.join("workspace"));
@@ -56,7 +56,7 @@ describe("reading", () => {
   });
 
   it("reveals no absolute path", async () => {
-    await using folder = await world();
+    await using folder = await fixture();
     const error = await createConfinedFiles(folder.join("workspace"))
       .openFile("nothing.txt")
       .catch((thrown: unknown) => thrown);
@@ -67,7 +67,7 @@ describe("reading", () => {
 
 describe("writing", () => {
   it("creates folders, replaces files, keeps the mode, and appends on a new line", async () => {
-    await using folder = await world();
+    await using folder = await fixture();
     const files = createConfinedFiles(folder.join("workspace"));
     expect(await files.writeFile("x/y/z.txt", "one")).toEqual({ created: true });
     await chmod(folder.join("workspace/x/y/z.txt"), 0o755);
@@ -83,7 +83,7 @@ describe("writing", () => {
   it.each(["file-link", "folder-link/new.txt", "dangling", "../new.txt", "", "sub", "a.txt/new.txt", "chain", "loop"])(
     "refuses %j and changes nothing",
     async (path) => {
-      await using folder = await world();
+      await using folder = await fixture();
       const files = createConfinedFiles(folder.join("workspace"));
       await expect(files.writeFile(path, "evil")).rejects.toBeInstanceOf(HoldfastError);
       await expect(files.appendFile(path, "evil", MAX)).rejects.toBeInstanceOf(HoldfastError);
@@ -92,7 +92,7 @@ describe("writing", () => {
   );
 
   it("loses nothing in parallel appends", async () => {
-    await using folder = await world();
+    await using folder = await fixture();
     const files = createConfinedFiles(folder.join("workspace"));
     const others = createConfinedFiles(folder.join("workspace"));
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
@@ -107,7 +107,7 @@ describe("writing", () => {
 });
 
 it("never leaves the folder, for any path", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const files = createConfinedFiles(folder.join("workspace"));
   const part = fc.constantFrom(...WAYS, folder.path, folder.join("outside"));
   const path = fc.array(part, { minLength: 1, maxLength: 7 }).map((parts) => parts.join("/"));
@@ -125,7 +125,7 @@ it("never leaves the folder, for any path", async () => {
 });
 
 it("withstands a folder that is replaced by a link", async () => {
-  await using folder = await world();
+  await using folder = await fixture();
   const files = createConfinedFiles(folder.join("workspace"));
   const place = folder.join("workspace/place");
   await mkdir(place);
@@ -161,7 +161,7 @@ async function attempt(files: ReturnType<typeof createConfinedFiles>, said: stri
 }
 
 /** A workspace with ways out of it, and a folder outside that must stay as it is. */
-async function world(): Promise<TemporaryFolder> {
+async function fixture(): Promise<TemporaryFolder> {
   const folder = await temporaryFolder();
   const inside = (name: string): string => folder.join("workspace", name);
   await mkdir(inside("sub"), { recursive: true });

@@ -8,7 +8,7 @@ import { CLAUDE_HOOK_EVENTS } from "./hook-call.ts";
 const MINE =
   '\uFEFF{\r\n\t"env": {"TOKEN": "sk-secret"}, // mine\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},\r\n}';
 
-interface Bench extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   path: string;
   claude: string;
   folder: string;
@@ -17,7 +17,7 @@ interface Bench extends AsyncDisposable {
   read(): Promise<string>;
 }
 
-async function bench(): Promise<Bench> {
+async function fixture(): Promise<Fixture> {
   const root = await temporaryFolder();
   const claude = join(root.path, "claude");
   const path = join(claude, "settings.json");
@@ -36,7 +36,7 @@ async function bench(): Promise<Bench> {
 
 describe("hooks in Claude Code's settings", () => {
   it("are added once and removed byte for byte, with the mode kept", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await at.write(MINE);
     await chmod(at.path, 0o640);
     expect(await installHooks(at.options)).toMatchObject({ outcome: "installed", isPlainJson: false });
@@ -54,7 +54,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("are the only thing removed if the file was changed since", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await at.write(MINE);
     await installHooks(at.options);
     await at.write((await at.read()).replace('"TOKEN"', '"OTHER": "x", "TOKEN"'));
@@ -63,7 +63,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("create a private file if there is none, and remove it with its folder", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await rm(at.claude, { recursive: true });
     expect(await installHooks(at.options)).toMatchObject({ outcome: "installed", isPlainJson: true });
     expect((await stat(at.path)).mode & 0o777).toBe(0o600);
@@ -72,7 +72,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("keep a created file that others have changed", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await installHooks(at.options);
     await at.write((await at.read()).replace("{", '{\n  "model": "opus",'));
     expect(await uninstallHooks(at.options)).toMatchObject({ outcome: "removed" });
@@ -80,7 +80,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("of another installation are updated, and the original can still be restored", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await at.write(MINE);
     await installHooks({ ...at.options, home: "/another place" });
     expect(await installHooks(at.options)).toMatchObject({ outcome: "updated" });
@@ -90,7 +90,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("can be installed in parallel", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await at.write(MINE);
     const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await installHooks(at.options)));
     expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual([
@@ -103,7 +103,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("keep the original private", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await at.write(MINE);
     await installHooks(at.options);
     const [name = ""] = await readdir(at.folder);
@@ -114,7 +114,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("leave no copy of the settings after their removal", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     await at.write(MINE);
     expect(await uninstallHooks(at.options)).toMatchObject({ outcome: "unchanged" });
     await expect(stat(at.folder)).rejects.toThrow("ENOENT");
@@ -127,7 +127,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("follow a link to its target", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     const target = join(at.claude, "..", "dotfiles.json");
     await writeFile(target, MINE);
     await symlink(target, at.path);
@@ -139,7 +139,7 @@ describe("hooks in Claude Code's settings", () => {
   });
 
   it("are refused where a repo's file points outside the repo", async () => {
-    await using at = await bench();
+    await using at = await fixture();
     const target = join(at.claude, "..", "other.json");
     await writeFile(target, "{}");
     await symlink(target, at.path);
@@ -148,7 +148,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(await readFile(target, "utf8")).toBe("{}");
   });
 
-  it.each<[string, (at: Bench) => Promise<unknown>, RegExp]>([
+  it.each<[string, (at: Fixture) => Promise<unknown>, RegExp]>([
     ["broken", async (at) => await at.write('{"env": {"A": sk-secret'), /not valid JSON \(line 1/],
     ["no object", async (at) => await at.write("[]"), /not a JSON object/],
     ["a folder", async (at) => await mkdir(at.path), /it is not a file/],
@@ -164,7 +164,7 @@ describe("hooks in Claude Code's settings", () => {
       /read-only/,
     ],
   ])("are refused by a file that is %s, and nothing changes", async (_, make, message) => {
-    await using at = await bench();
+    await using at = await fixture();
     await make(at);
     const before = await lstat(at.path);
     const failure = await installHooks(at.options).catch((error: unknown) => error);

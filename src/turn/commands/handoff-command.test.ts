@@ -7,16 +7,16 @@ import { createHandoff } from "../../handoff/create-handoff.ts";
 const BLOCKED = "I'm blocked: the release fails with a missing certificate.";
 
 async function createHandoffHome(): Promise<CommandHome> {
-  const stage = await createCommandHome();
-  const { home, agent, config, parts } = stage;
+  const fixture = await createCommandHome();
+  const { home, agent, config, parts } = fixture;
   const { handoff: layout, workspace: defaultWorkspace } = agentLayout(home, agent.agentId);
   const handoff = createHandoff({ agent, layout, defaultWorkspace, config: config.handoff });
   parts.handoff = handoff;
   return {
-    ...stage,
+    ...fixture,
     [Symbol.asyncDispose]: async () => {
       await handoff.close();
-      await stage[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }

@@ -31,47 +31,47 @@ const eventsOf = ({ events }: PipelineHome, type: string) => events.filter((even
 describe("delivery", () => {
   it("sends enqueued messages in order per session, and reports it", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    await world.pipeline.start();
-    await enqueue(world, draft("a"), draft("b"), draft("c"));
-    await expect.poll(() => sentTexts(world)).toEqual(["a", "b", "c"]);
-    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(3);
-    expect(eventsOf(world, "delivery.started")).toMatchObject([{ mayRepeat: false }, {}, {}]);
-    const { outbox } = await world.store();
+    await using fixture = await createPipelineHome({ home: home.path });
+    await fixture.pipeline.start();
+    await enqueue(fixture, draft("a"), draft("b"), draft("c"));
+    await expect.poll(() => sentTexts(fixture)).toEqual(["a", "b", "c"]);
+    await expect.poll(() => eventsOf(fixture, "delivery.sent").length).toBe(3);
+    expect(eventsOf(fixture, "delivery.started")).toMatchObject([{ mayRepeat: false }, {}, {}]);
+    const { outbox } = await fixture.store();
     expect(await outbox.routes()).toEqual([]);
   });
 
   it("retries transient failures when the platform says so, and keeps the order", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    await world.pipeline.start();
+    await using fixture = await createPipelineHome({ home: home.path });
+    await fixture.pipeline.start();
     let failures = 1;
     const tried: number[] = [];
-    world.channel.beforeSend = ({ text }) => {
+    fixture.channel.beforeSend = ({ text }) => {
       if (text !== "a") return;
       tried.push(Date.now());
       if (failures-- > 0) {
         throw new HoldfastError("unavailable", "rate-limited", "Slow down", { data: { retryAfterMs: 1200 } });
       }
     };
-    await enqueue(world, draft("a"), draft("b"));
-    await expect.poll(() => sentTexts(world)).toEqual(["a", "b"]);
+    await enqueue(fixture, draft("a"), draft("b"));
+    await expect.poll(() => sentTexts(fixture)).toEqual(["a", "b"]);
     expect((tried[1] ?? 0) - (tried[0] ?? 0)).toBeGreaterThanOrEqual(1190);
-    expect(eventsOf(world, "delivery.delayed")).toMatchObject([{ reason: "Slow down" }]);
-    expect(world.pipeline.status().counts.mayRepeat).toBe(0);
+    expect(eventsOf(fixture, "delivery.delayed")).toMatchObject([{ reason: "Slow down" }]);
+    expect(fixture.pipeline.status().counts.mayRepeat).toBe(0);
   });
 
   it("gives up permanent failures, informs the agent, and continues", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    await world.pipeline.start();
-    world.channel.beforeSend = ({ text }) => {
+    await using fixture = await createPipelineHome({ home: home.path });
+    await fixture.pipeline.start();
+    fixture.channel.beforeSend = ({ text }) => {
       if (text === "a") throw new HoldfastError("forbidden", "blocked", "The bot was blocked by the user");
     };
-    await enqueue(world, draft("a"), draft("b"));
-    await expect.poll(() => sentTexts(world)).toEqual(["b"]);
-    expect(eventsOf(world, "delivery.failed")).toMatchObject([{ reason: "The bot was blocked by the user" }]);
-    const { systemEvents } = (await world.parts()).agent.store;
+    await enqueue(fixture, draft("a"), draft("b"));
+    await expect.poll(() => sentTexts(fixture)).toEqual(["b"]);
+    expect(eventsOf(fixture, "delivery.failed")).toMatchObject([{ reason: "The bot was blocked by the user" }]);
+    const { systemEvents } = (await fixture.parts()).agent.store;
     const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t", epoch: 1 });
     expect(events.map(({ text }) => text)).toEqual([
       "Your message “a” did not arrive on telegram: The bot was blocked by the user",
@@ -80,105 +80,105 @@ describe("delivery", () => {
 
   it("does not wait for a channel that hangs, and reports that the message may repeat", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path, sendTimeoutMs: 100 });
-    await world.pipeline.start();
+    await using fixture = await createPipelineHome({ home: home.path, sendTimeoutMs: 100 });
+    await fixture.pipeline.start();
     let hangs = 1;
-    world.channel.beforeSend = async () => {
+    fixture.channel.beforeSend = async () => {
       if (hangs-- > 0) await new Promise(() => undefined);
     };
-    await enqueue(world, draft("a"));
-    await (await world.store()).outbox.enqueue("agent:main:telegram:dm:2", [draft("other")]);
-    await expect.poll(() => sentTexts(world)).toEqual(["other", "a"]);
-    expect(eventsOf(world, "delivery.started").at(-1)).toMatchObject({ mayRepeat: true });
-    await expect.poll(() => world.pipeline.status().counts).toMatchObject({ delivered: 2, mayRepeat: 1 });
+    await enqueue(fixture, draft("a"));
+    await (await fixture.store()).outbox.enqueue("agent:main:telegram:dm:2", [draft("other")]);
+    await expect.poll(() => sentTexts(fixture)).toEqual(["other", "a"]);
+    expect(eventsOf(fixture, "delivery.started").at(-1)).toMatchObject({ mayRepeat: true });
+    await expect.poll(() => fixture.pipeline.status().counts).toMatchObject({ delivered: 2, mayRepeat: 1 });
   });
 
   it("does not repeat a message that arrived late", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path, sendTimeoutMs: 50 });
-    await world.pipeline.start();
-    world.channel.beforeSend = async () => await new Promise((resolve) => setTimeout(resolve, 200));
-    await enqueue(world, draft("a"));
-    const { outbox } = await world.store();
+    await using fixture = await createPipelineHome({ home: home.path, sendTimeoutMs: 50 });
+    await fixture.pipeline.start();
+    fixture.channel.beforeSend = async () => await new Promise((resolve) => setTimeout(resolve, 200));
+    await enqueue(fixture, draft("a"));
+    const { outbox } = await fixture.store();
     await expect.poll(async () => await outbox.routes()).toEqual([]);
-    expect(sentTexts(world)).toEqual(["a"]);
+    expect(sentTexts(fixture)).toEqual(["a"]);
   });
 
   it("sends a reply that the end of its turn has started, and retries it like others", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    await world.pipeline.start();
+    await using fixture = await createPipelineHome({ home: home.path });
+    await fixture.pipeline.start();
     // The first delivery takes the route's lease.
-    await enqueue(world, draft("first"));
-    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(1);
+    await enqueue(fixture, draft("first"));
+    await expect.poll(() => eventsOf(fixture, "delivery.sent").length).toBe(1);
     let failures = 1;
-    world.channel.beforeSend = () => {
+    fixture.channel.beforeSend = () => {
       if (failures-- > 0) {
         throw new HoldfastError("unavailable", "rate-limited", "Slow down", { data: { retryAfterMs: 10 } });
       }
     };
-    const { outbox } = await world.store();
-    const { ended } = await world.pipeline.admit(inbound("hello"));
+    const { outbox } = await fixture.store();
+    const { ended } = await fixture.pipeline.admit(inbound("hello"));
     expect((await ended).outcome).toBe("answered");
-    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(2);
-    expect(eventsOf(world, "delivery.started")).toMatchObject([{ mayRepeat: false }, { mayRepeat: false }, {}]);
-    const [, started] = eventsOf(world, "delivery.started");
+    await expect.poll(() => eventsOf(fixture, "delivery.sent").length).toBe(2);
+    expect(eventsOf(fixture, "delivery.started")).toMatchObject([{ mayRepeat: false }, { mayRepeat: false }, {}]);
+    const [, started] = eventsOf(fixture, "delivery.started");
     const id = started?.type === "delivery.started" ? started.outboxId : 0;
     expect(await outbox.get(id)).toMatchObject({ state: "delivered", attempts: 2 });
   });
 
   it("sends the reply of a turn after an earlier reply that is sent again later", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    await world.pipeline.start();
+    await using fixture = await createPipelineHome({ home: home.path });
+    await fixture.pipeline.start();
     let failures = 1;
-    world.channel.beforeSend = () => {
+    fixture.channel.beforeSend = () => {
       if (failures-- > 0) {
         throw new HoldfastError("unavailable", "rate-limited", "Slow down", { data: { retryAfterMs: 1200 } });
       }
     };
-    await enqueue(world, draft("early"));
-    await expect.poll(() => eventsOf(world, "delivery.delayed").length).toBe(1);
-    const { ended } = await world.pipeline.admit(inbound("hello"));
+    await enqueue(fixture, draft("early"));
+    await expect.poll(() => eventsOf(fixture, "delivery.delayed").length).toBe(1);
+    const { ended } = await fixture.pipeline.admit(inbound("hello"));
     expect((await ended).sessionKey).toBe(KEY);
-    await expect.poll(() => sentTexts(world).length).toBe(2);
-    expect(sentTexts(world)[0]).toBe("early");
+    await expect.poll(() => sentTexts(fixture).length).toBe(2);
+    expect(sentTexts(fixture)[0]).toBe("early");
   });
 
   it("repeats a message that a process was sending when it died, and counts it", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    const { outbox } = await world.store();
+    await using fixture = await createPipelineHome({ home: home.path });
+    const { outbox } = await fixture.store();
     const [item] = await outbox.enqueue(KEY, [draft("a")]);
     await outbox.startSending(item?.id ?? 0, 0);
-    await world.pipeline.start();
-    await expect.poll(() => sentTexts(world)).toEqual(["a"]);
-    expect(eventsOf(world, "delivery.started")).toMatchObject([{ mayRepeat: true }]);
-    expect(world.pipeline.status().counts.mayRepeat).toBe(1);
+    await fixture.pipeline.start();
+    await expect.poll(() => sentTexts(fixture)).toEqual(["a"]);
+    expect(eventsOf(fixture, "delivery.started")).toMatchObject([{ mayRepeat: true }]);
+    expect(fixture.pipeline.status().counts.mayRepeat).toBe(1);
   });
 
   it("keeps messages for a channel that is not running, reports it once, and serves the others", async () => {
     await using home = await temporaryFolder();
     const [up, down] = [createFakeChannel(), createFakeChannel("discord")];
     down.account.status = { state: "failed", text: "wrong token" };
-    await using world = await createPipelineHome({ home: home.path, channels: [up, down] });
-    await enqueue(world, draft("no", "discord"), draft("nowhere", "signal"), draft("own", "cli"), draft("yes"));
-    await world.pipeline.start();
-    await world.pipeline.start();
-    await expect.poll(() => sentTexts(world)).toEqual(["yes"]);
-    expect(eventsOf(world, "delivery.delayed")).toMatchObject([
+    await using fixture = await createPipelineHome({ home: home.path, channels: [up, down] });
+    await enqueue(fixture, draft("no", "discord"), draft("nowhere", "signal"), draft("own", "cli"), draft("yes"));
+    await fixture.pipeline.start();
+    await fixture.pipeline.start();
+    await expect.poll(() => sentTexts(fixture)).toEqual(["yes"]);
+    expect(eventsOf(fixture, "delivery.delayed")).toMatchObject([
       { reason: "wrong token" },
       { reason: "signal is not configured here" },
     ]);
     down.account.status = { state: "connected", text: "on" };
-    world.pipeline.events.emit({
+    fixture.pipeline.events.emit({
       type: "channel.status",
       channel: "discord",
       accountId: "default",
       status: down.account.status,
     });
     await expect.poll(() => down.sent.map(({ text }) => text)).toEqual(["no"]);
-    const { outbox } = await world.store();
+    const { outbox } = await fixture.store();
     const waiting = async (): Promise<string[]> => (await outbox.routes()).map(({ channel }) => channel).toSorted();
     await expect.poll(waiting).toEqual(["cli", "signal"]);
   });
@@ -205,23 +205,23 @@ describe("delivery", () => {
 
   it("does not delay one session because of another", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    const { leases } = await world.store();
+    await using fixture = await createPipelineHome({ home: home.path });
+    const { leases } = await fixture.store();
     const name = accountLeaseKey("delivery", "main", { channel: "telegram", accountId: "default" });
     for (const key of [name, "agent:main:delivery:telegram:default"]) {
       expect(await leases.acquire(key, { ttlMs: 60_000 })).toMatchObject({ acquired: true });
     }
-    await world.pipeline.start();
-    await enqueue(world, draft("a"));
-    await expect.poll(() => sentTexts(world)).toEqual(["a"]);
+    await fixture.pipeline.start();
+    await enqueue(fixture, draft("a"));
+    await expect.poll(() => sentTexts(fixture)).toEqual(["a"]);
   });
 
   it("shows that an answer is being written", async () => {
     await using home = await temporaryFolder();
     const { promise, resolve } = Promise.withResolvers<void>();
-    await using world = await createPipelineHome({ home: home.path, runTurn: async () => (await promise, {}) });
-    const { ended } = await world.pipeline.admit(inbound("hello"));
-    await expect.poll(() => world.channel.typed, { timeout: 3000 }).toBe(1);
+    await using fixture = await createPipelineHome({ home: home.path, runTurn: async () => (await promise, {}) });
+    const { ended } = await fixture.pipeline.admit(inbound("hello"));
+    await expect.poll(() => fixture.channel.typed, { timeout: 3000 }).toBe(1);
     resolve();
     await ended;
   });

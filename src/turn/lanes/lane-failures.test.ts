@@ -36,24 +36,24 @@ async function saidIn({ agent }: AgentParts): Promise<string[]> {
 describe("a turn that fails", () => {
   it("ends with a message to the person, once", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({
+    await using fixture = await createPipelineHome({
       home: home.path,
       runTurn: async () => {
         throw new HoldfastError("corrupt", "transcript-corrupt", "The transcript is damaged", { hint: "Run doctor." });
       },
     });
-    const { ended } = await world.pipeline.admit(inbound("hello"));
+    const { ended } = await fixture.pipeline.admit(inbound("hello"));
     expect(await ended).toMatchObject({ outcome: "failed", error: { code: "transcript-corrupt" } });
-    await expect.poll(() => world.channel.sent[0]?.text).toContain("The transcript is damaged");
-    expect(world.turns).toEqual(["hello"]);
-    expect(world.pipeline.status().counts).toMatchObject({ turns: 1, failed: 1 });
-    expect(await (await world.store()).inbox.pending()).toEqual([]);
+    await expect.poll(() => fixture.channel.sent[0]?.text).toContain("The transcript is damaged");
+    expect(fixture.turns).toEqual(["hello"]);
+    expect(fixture.pipeline.status().counts).toMatchObject({ turns: 1, failed: 1 });
+    expect(await (await fixture.store()).inbox.pending()).toEqual([]);
   });
 
   it("redacts a secret in an error", async () => {
     await using home = await temporaryFolder();
     const secret = "sk-ant-abcdefghijklmnopqrstuvwxyz";
-    await using world = await createPipelineHome({
+    await using fixture = await createPipelineHome({
       home: home.path,
       runTurn: async () => {
         throw new HoldfastError("usage", "model-refused", `wrong key ${secret}`, {
@@ -62,8 +62,8 @@ describe("a turn that fails", () => {
       },
     });
     const told: unknown[] = [];
-    world.pipeline.events.subscribe((event) => void told.push(event));
-    told.push(await (await world.pipeline.admit(inbound("hello"))).ended);
+    fixture.pipeline.events.subscribe((event) => void told.push(event));
+    told.push(await (await fixture.pipeline.admit(inbound("hello"))).ended);
     expect(JSON.stringify(told)).toContain("wrong key sk-ant-[redacted]");
     expect(JSON.stringify(told)).not.toContain(secret);
   });
@@ -71,7 +71,7 @@ describe("a turn that fails", () => {
   it("is put off while the store or the disk fails, without counting, and reports it", async () => {
     await using home = await temporaryFolder();
     const attempts: number[] = [];
-    await using world = await createPipelineHome({
+    await using fixture = await createPipelineHome({
       home: home.path,
       runTurn: async ({ attempt }: TurnRequest) => {
         attempts.push(attempt);
@@ -79,83 +79,83 @@ describe("a turn that fails", () => {
         return {};
       },
     });
-    const { ended, item } = await world.pipeline.admit(inbound("hello"));
+    const { ended, item } = await fixture.pipeline.admit(inbound("hello"));
     expect(await ended).toMatchObject({ outcome: "answered" });
     // Started before, so its trace is searched; but not counted.
     expect(attempts).toEqual([1, 2, 2]);
-    expect(await (await world.store()).inbox.get(item.id)).toMatchObject({ state: "done", attempts: 1 });
+    expect(await (await fixture.store()).inbox.get(item.id)).toMatchObject({ state: "done", attempts: 1 });
   });
 
   it("is committed when the disk has room again, and not repeated", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    const { inbox } = await world.store();
+    await using fixture = await createPipelineHome({ home: home.path });
+    const { inbox } = await fixture.store();
     let refusals = 2;
     const finish = inbox.finish.bind(inbox);
     inbox.finish = async (...given) => {
       if (refusals-- > 0) throw new HoldfastError("unavailable", "disk-full", "The disk is full");
       return await finish(...given);
     };
-    const { ended } = await world.pipeline.admit(inbound("hello"));
+    const { ended } = await fixture.pipeline.admit(inbound("hello"));
     expect(await ended).toMatchObject({ outcome: "answered" });
-    expect(world.turns).toEqual(["hello"]);
-    expect(world.events.filter(({ type }) => type === "turn.notice")).toHaveLength(2);
+    expect(fixture.turns).toEqual(["hello"]);
+    expect(fixture.events.filter(({ type }) => type === "turn.notice")).toHaveLength(2);
   });
 
   it("runs alone, and is given up, when its process dies each time", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    const store = await world.store();
+    await using fixture = await createPipelineHome({ home: home.path });
+    const store = await fixture.store();
     const admit = async (text: string) => {
       const message = inbound(text);
       return (await store.inbox.admit({ key: KEY, ...message, payload: { ctx: message.ctx } })).item;
     };
     const [item, next] = [await admit("hello"), await admit("next")];
     for (let death = 0; death < DEATHS; death++) await die(store, [item.id]);
-    await world.pipeline.start();
+    await fixture.pipeline.start();
     await expect.poll(async () => (await store.inbox.get(next.id))?.state).toBe("done");
-    expect(world.turns).toEqual(["next"]);
-    await expect.poll(() => world.channel.sent[0]?.text).toContain(`the process ended ${DEATHS} times`);
+    expect(fixture.turns).toEqual(["next"]);
+    await expect.poll(() => fixture.channel.sent[0]?.text).toContain(`the process ended ${DEATHS} times`);
     expect(await store.inbox.givenUp(10)).toMatchObject([{ id: item.id, state: "done" }]);
-    expect(await saidIn(await world.parts())).toEqual(["user hello", "assistant "]);
+    expect(await saidIn(await fixture.parts())).toEqual(["user hello", "assistant "]);
   });
 
   it("is answered although its process died twenty-five times", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({ home: home.path });
-    const store = await world.store();
+    await using fixture = await createPipelineHome({ home: home.path });
+    const store = await fixture.store();
     const message = inbound("hello");
     const { item } = await store.inbox.admit({ key: KEY, ...message, payload: { ctx: message.ctx } });
     for (let death = 0; death < DEATHS - 1; death++) await die(store, [item.id]);
-    await world.pipeline.start();
+    await fixture.pipeline.start();
     await expect.poll(async () => (await store.inbox.get(item.id))?.note).toBe("answered");
-    expect(world.turns).toEqual(["hello"]);
+    expect(fixture.turns).toEqual(["hello"]);
   });
 
   it("is tried one message at a time when several were given up", async () => {
     await using home = await temporaryFolder();
-    await using world = await createPipelineHome({
+    await using fixture = await createPipelineHome({
       home: home.path,
       turns: { queue: { mode: "collect", debounceMs: 0, cap: 20, drop: "old" } },
     });
-    const store = await world.store();
+    const store = await fixture.store();
     const ids: number[] = [];
     for (const text of ["a", "b", "c"]) {
       const message = inbound(text);
       ids.push((await store.inbox.admit({ key: KEY, ...message, payload: { ctx: message.ctx } })).item.id);
     }
     for (let death = 0; death < DEATHS; death++) await die(store, ids);
-    await world.pipeline.start();
+    await fixture.pipeline.start();
     await expect.poll(async () => (await store.inbox.get(ids[2] ?? 0))?.state).toBe("done");
-    expect(world.turns).toEqual(["a", "b", "c"]);
+    expect(fixture.turns).toEqual(["a", "b", "c"]);
     expect(await store.inbox.givenUp(10)).toEqual([]);
-    expect((await saidIn(await world.parts())).join()).toContain("a");
+    expect((await saidIn(await fixture.parts())).join()).toContain("a");
   });
 
   it("writes nothing after another process took over the session", async () => {
     await using home = await temporaryFolder();
     let taken = 0;
-    await using world = await createPipelineHome({
+    await using fixture = await createPipelineHome({
       home: home.path,
       runTurn: async ({ parts, held }: TurnRequest) => {
         if (taken++ > 0) return {};
@@ -168,27 +168,27 @@ describe("a turn that fails", () => {
         return {};
       },
     });
-    const { ended } = await world.pipeline.admit(inbound("hello"));
+    const { ended } = await fixture.pipeline.admit(inbound("hello"));
     expect(await ended).toMatchObject({ outcome: "answered" });
-    expect(world.turns).toEqual(["hello", "hello"]);
-    await expect.poll(() => world.channel.sent.length).toBe(1);
+    expect(fixture.turns).toEqual(["hello", "hello"]);
+    await expect.poll(() => fixture.channel.sent.length).toBe(1);
   });
 
   it.each(["turn.claimed", "turn.finished", "inbox.admitted", "sqlite.batch.committed"] as const)(
     "continues after a failure at %s",
     async (point) => {
       await using home = await temporaryFolder();
-      await using world = await createPipelineHome({ home: home.path });
-      await world.pipeline.start();
+      await using fixture = await createPipelineHome({ home: home.path });
+      await fixture.pipeline.start();
       onTestFinished(() => installFaultAction(undefined));
       let failures = 1;
       installFaultAction((at) => {
         if (at === point && failures-- > 0) throw new HoldfastError("unavailable", "fault", "An injected failure");
       });
-      const admitted = await world.pipeline.admit(inbound("hello", { id: "f" })).catch(() => undefined);
-      const again = admitted ?? (await world.pipeline.admit(inbound("hello", { id: "f" })));
+      const admitted = await fixture.pipeline.admit(inbound("hello", { id: "f" })).catch(() => undefined);
+      const again = admitted ?? (await fixture.pipeline.admit(inbound("hello", { id: "f" })));
       expect(await again.ended).toMatchObject({ outcome: "answered" });
-      await expect.poll(() => world.channel.sent.length, { timeout: 8000 }).toBe(1);
+      await expect.poll(() => fixture.channel.sent.length, { timeout: 8000 }).toBe(1);
     },
   );
 });
@@ -255,21 +255,21 @@ describe("the end of a process", () => {
   it("lets running turns finish and deliver within the grace period", async () => {
     await using home = await temporaryFolder();
     const { promise, resolve } = Promise.withResolvers<void>();
-    await using world = await createPipelineHome({
+    await using fixture = await createPipelineHome({
       home: home.path,
       runTurn: async () => {
         await promise;
         return {};
       },
     });
-    await world.pipeline.admit(inbound("a"));
-    await world.pipeline.admit(inbound("b"));
-    await expect.poll(() => world.turns).toEqual(["a"]);
-    const stopped = world.stop();
+    await fixture.pipeline.admit(inbound("a"));
+    await fixture.pipeline.admit(inbound("b"));
+    await expect.poll(() => fixture.turns).toEqual(["a"]);
+    const stopped = fixture.stop();
     resolve();
     await stopped;
-    expect(world.channel.sent.map(({ text }) => text)).toEqual(["re: a"]);
-    expect(await (await world.store()).inbox.pending()).toMatchObject([{ state: "queued" }]);
+    expect(fixture.channel.sent.map(({ text }) => text)).toEqual(["re: a"]);
+    expect(await (await fixture.store()).inbox.pending()).toMatchObject([{ state: "queued" }]);
   });
 });
 
@@ -278,17 +278,17 @@ describe("two processes on one store", () => {
     await using home = await temporaryFolder();
     await using one = await createPipelineHome({ home: home.path });
     await using two = await createPipelineHome({ home: home.path });
-    const worlds = [one, two];
+    const homes = [one, two];
     const admitted = [];
     for (let n = 0; n < 20; n++) {
       const message = inbound(`${n}`, { id: `n${n}` });
-      admitted.push(...(await Promise.all(worlds.map((home) => home.pipeline.admit(message)))));
+      admitted.push(...(await Promise.all(homes.map((home) => home.pipeline.admit(message)))));
     }
     const ends = await Promise.all(admitted.map(({ ended }) => ended));
     expect(new Set(ends.map(({ outcome }) => outcome))).toEqual(new Set(["answered"]));
     const order = [...one.turns, ...two.turns].map(Number).toSorted((a, b) => a - b);
     expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
-    for (const { turns } of worlds) expect(turns.map(Number)).toEqual(turns.map(Number).toSorted((a, b) => a - b));
+    for (const { turns } of homes) expect(turns.map(Number)).toEqual(turns.map(Number).toSorted((a, b) => a - b));
     await expect.poll(() => one.channel.sent.length + two.channel.sent.length, { timeout: 8000 }).toBe(20);
   });
 

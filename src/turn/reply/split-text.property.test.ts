@@ -1,10 +1,11 @@
 /** For any text and any channel limit, nothing is lost and no piece is too long. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { anyCharacter } from "../../../test/support/any-character.ts";
 import { findFences, splitReplyText } from "./split-text.ts";
 
 const anything = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.string({ unit: "grapheme", maxLength: 300 }),
   fc
     .array(

@@ -27,24 +27,24 @@ interface HandoffHome extends TurnHome {
 }
 
 /** Without a memory flush before a reset. */
-async function quietStage(engine: Engine): Promise<TurnHome> {
+async function quietHome(engine: Engine): Promise<TurnHome> {
   return await createTurnHome(engine, {
     config: (config) => ({ ...config, memory: { ...config.memory, flush: false } }),
   });
 }
 
 async function createHandoffHome(engine = scriptedEngine(() => [answer("Well.")])): Promise<HandoffHome> {
-  const stage = await quietStage(engine);
-  const { home, agent, config } = stage.fixture;
+  const fixture = await quietHome(engine);
+  const { home, agent, config } = fixture.fixture;
   const { handoff: layout, workspace: defaultWorkspace } = agentLayout(home, agent.agentId);
   const handoff = createHandoff({ agent, layout, defaultWorkspace, config: config.handoff });
-  stage.parts.handoff = handoff;
+  fixture.parts.handoff = handoff;
   return {
-    ...stage,
+    ...fixture,
     handoff,
     [Symbol.asyncDispose]: async () => {
       await handoff.close();
-      await stage[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }
@@ -222,7 +222,7 @@ it("reports to the hand-off how much a turn added", async () => {
 });
 
 it("calls hooks before a window is left, and delivers their messages", async () => {
-  await using home = await quietStage(scriptedEngine(() => [answer("Well.")]));
+  await using home = await quietHome(scriptedEngine(() => [answer("Well.")]));
   const { called } = await listen(home, ["command:new", "command:reset", "session:end"], (event) => {
     if (event.type === "command") event.messages.push(`Saved before /${event.action}.`);
   });
@@ -240,7 +240,7 @@ it("calls hooks before a window is left, and delivers their messages", async () 
 
 it("adds files of hooks to the system prompt, within limits", async () => {
   const engine = scriptedEngine(() => [answer("Well.")]);
-  await using home = await quietStage(engine);
+  await using home = await quietHome(engine);
   await listen(home, ["agent:bootstrap"], (event) => {
     event.context.bootstrapFiles?.push({ name: "WEATHER.md", content: "It rains." });
     event.context.bootstrapFiles?.push({ name: "BIG.md", content: "x".repeat(30_000) });
@@ -258,7 +258,7 @@ function withFiles(shown: readonly { name: string; content: string }[]): string 
 
 it("gives hooks the workspace's files and the entry, and the agent what they leave", async () => {
   const engine = scriptedEngine(() => [answer("Well.")]);
-  await using home = await quietStage(engine);
+  await using home = await quietHome(engine);
   const files = [
     { name: "AGENTS.md", content: "Be kind." },
     { name: "SOUL.md", content: "s".repeat(50_000) },
@@ -292,7 +292,7 @@ it("gives hooks the workspace's files and the entry, and the agent what they lea
 });
 
 it("a hook that hangs delays a reset by some seconds at most", async () => {
-  await using home = await quietStage(scriptedEngine(() => [answer("Well.")]));
+  await using home = await quietHome(scriptedEngine(() => [answer("Well.")]));
   await home.say("hello");
   await listen(home, ["command:new"], hanging);
   expect(await home.say("/new again")).toMatchObject({ text: "Well." });
