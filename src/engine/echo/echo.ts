@@ -218,8 +218,8 @@ function summaryOf({ messages, instructions }: SummaryRequest): string {
   return `[echo] summary of ${messages.length} messages.${wish} First: ${lines[0]} Last: ${lines[1]}`;
 }
 
-function echoUsage({ turn, tokens }: Echo, answer: string): EngineUsage {
-  const input = tokens ?? estimateTokens(turn.context);
+function echoUsage(echo: Echo, answer: string): EngineUsage {
+  const input = (echo.tokens ??= estimateTokens(echo.turn.context));
   return { provider: "holdfast", model: "echo", input, output: textTokens(answer), cacheRead: 0, cacheWrite: 0 };
 }
 

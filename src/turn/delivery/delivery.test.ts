@@ -41,6 +41,37 @@ describe("delivery", () => {
     expect(await outbox.routes()).toEqual([]);
   });
 
+  it("sends a message that was enqueued while another of the session was sent", async () => {
+    await using home = await temporaryFolder();
+    await using world = await createPipelineHome({ home: home.path });
+    await world.pipeline.start();
+    world.channel.beforeSend = async ({ text }) => {
+      if (text === "a") await enqueue(world, draft("b"));
+    };
+    await enqueue(world, draft("a"));
+    await expect.poll(() => sentTexts(world)).toEqual(["a", "b"]);
+  });
+
+  it("sends the replies of turns without reading the outbox", async () => {
+    await using home = await temporaryFolder();
+    await using world = await createPipelineHome({ home: home.path });
+    await world.pipeline.start();
+    const { outbox } = (await world.parts()).agent.store;
+    const { due } = outbox;
+    let reads = 0;
+    outbox.due = async (...given) => {
+      reads += 1;
+      return await due(...given);
+    };
+    // The first delivery takes the route's lease.
+    await enqueue(world, draft("first"));
+    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(1);
+    reads = 0;
+    for (const text of ["one", "two", "three"]) await (await world.pipeline.admit(inbound(text))).ended;
+    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(4);
+    expect(reads).toBeLessThan(2);
+  });
+
   it("retries transient failures when the platform says so, and keeps the order", async () => {
     await using home = await temporaryFolder();
     await using fixture = await createPipelineHome({ home: home.path });

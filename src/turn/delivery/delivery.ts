@@ -99,6 +99,15 @@ const SOONEST_MS = 250;
 const HELD_MS = 2_000;
 const FAILED_MS = 1_000;
 
+/** A session whose items are being sent. */
+interface Serving {
+  ended: Promise<void>;
+  /** Of the items being sent. 0: not known yet. */
+  lastId: number;
+  /** How often the session's outbox changed meanwhile. More often than sending explains: there are further items. */
+  changes: number;
+}
+
 function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, account: ChannelAccount) {
   const { clock, logger } = pipeline;
   const { agent } = parts;
@@ -106,7 +115,10 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
   const route: DeliveryRoute = { channel: channel.name, accountId: channel.accountId };
   const bell = new Bell();
   const ending = new AbortController();
-  const busy = new Map<string, Promise<void>>();
+  const busy = new Map<string, Serving>();
+  /** Due items wait until sessions have been served. */
+  let isFull = false;
+  let servedSinceRead = 0;
   let taken: TakenLease | undefined;
   let isStopping = false;
   /** When the first waiting item is due. Undefined: must be read from the store. */
@@ -125,7 +137,7 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
         await bell.wait({ ms: FAILED_MS });
       }
     }
-    await Promise.all(busy.values());
+    await allServed();
     await taken?.release({ evenIf: "refused" }).catch(() => undefined);
   };
 
@@ -139,6 +151,12 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     if (!canSend(account)) return isStopping ? undefined : await release(SWEEP_MS);
     const due = await agent.store.outbox.due(clock.now(), MAX_READ, route);
     const free = due.filter(({ key }) => !busy.has(key));
+    for (const { id, key } of due) {
+      const serving = busy.get(key);
+      if (serving !== undefined && id > serving.lastId) serving.changes += 1;
+    }
+    isFull = due.length === MAX_READ;
+    servedSinceRead = 0;
     if (free.length === 0) return isStopping && busy.size === 0 ? undefined : { ms: await untilNext() };
     if (taken === undefined) {
       const attempt = await acquireLease(agent, route);
@@ -149,14 +167,30 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
       return { ms: 0 };
     }
     for (const [key, items] of Map.groupBy(free, (item) => item.key)) {
-      if (busy.size >= MAX_PARALLEL) break;
-      busy.set(key, deliver(key, items));
+      if (busy.size < MAX_PARALLEL) serve(key, async (serving) => await deliver(key, items, serving));
+      else isFull = true;
     }
     return { ms: SWEEP_MS };
   };
 
+  const serve = (key: string, work: (serving: Serving) => Promise<void>): void => {
+    const serving: Serving = { lastId: 0, changes: 0, ended: Promise.resolve() };
+    busy.set(key, serving);
+    serving.ended = work(serving);
+  };
+  const allServed = async () => await Promise.all([...busy.values()].map(({ ended }) => ended));
+
   /** `isFirstStarted`: the attempt for the first item is recorded. */
-  const deliver = async (key: string, items: readonly OutboxItem[], { isFirstStarted = false } = {}): Promise<void> => {
+  const deliver = async (
+    key: string,
+    items: readonly OutboxItem[],
+    serving: Serving,
+    { isFirstStarted = false } = {},
+  ): Promise<void> => {
+    serving.lastId = items.at(-1)?.id ?? 0;
+    // Adding an item and settling it change the outbox once each.
+    let ownChanges = isFirstStarted ? items.length : 0;
+    let isDone = false;
     try {
       for (const [index, item] of items.entries()) {
         if (ending.signal.aborted || taken === undefined || taken.held.signal.aborted) return;
@@ -165,16 +199,23 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
         const isSettled = isStarted
           ? await sendStarted({ ...request, item: { ...item, state: "pending", attempts: 0 } })
           : await sendItem({ ...request, item });
+        ownChanges += 1;
         if (isSettled) continue;
         nextDueAt = undefined;
         return;
       }
+      // Without items, others must be sent first.
+      isDone = items.length > 0;
     } catch (error) {
       logger.error("Could not deliver messages; trying again", { key, ...route, error });
       await clock.sleep(FAILED_MS, ending.signal).catch(() => undefined);
     } finally {
       busy.delete(key);
-      bell.ring();
+      servedSinceRead += 1;
+      // Reading the outbox after each reply would cost more than the delivery.
+      const hasRoom = Math.max(servedSinceRead, MAX_PARALLEL - busy.size) >= MAX_PARALLEL / 2;
+      const isMore = serving.changes !== ownChanges || (isFull && hasRoom);
+      if (!isDone || isMore || isStopping) bell.ring();
     }
   };
 
@@ -189,7 +230,7 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
   };
 
   const release = async (ms: number): Promise<{ ms: number }> => {
-    await Promise.all(busy.values());
+    await allServed();
     await taken?.release();
     taken = undefined;
     return { ms };
@@ -199,10 +240,7 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     const isHolder = taken !== undefined && !taken.held.signal.aborted;
     if (!isHolder || isStopping || !canSend(account) || busy.has(key) || busy.size >= MAX_PARALLEL) return undefined;
     const { promise, resolve } = Promise.withResolvers<readonly OutboxItem[]>();
-    busy.set(
-      key,
-      promise.then(async (replies) => await deliver(key, replies, { isFirstStarted: true })),
-    );
+    serve(key, async (serving) => await deliver(key, await promise, serving, { isFirstStarted: true }));
     return resolve;
   };
 
@@ -211,7 +249,9 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     reserve,
     wake: (key?: string): void => {
       // A session that is being served is read again afterwards.
-      if (key === undefined || !busy.has(key)) bell.ring();
+      const serving = key === undefined ? undefined : busy.get(key);
+      if (serving === undefined) bell.ring();
+      else serving.changes += 1;
     },
     /** Ends when everything that is due now is sent, or when the time is over. */
     stop: async (graceMs: number): Promise<void> => {
