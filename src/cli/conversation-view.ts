@@ -10,7 +10,7 @@ import { talk, style } from "./output.ts";
 import type { MessageEntry, TranscriptEntry } from "../transcript/entries.ts";
 import { printable } from "../base/text.ts";
 import { type TranscriptProblem, isLoss } from "../transcript/scan.ts";
-import { isFlushEntry, saidText } from "../transcript/messages.ts";
+import { droppedText, isFlushEntry, saidText } from "../transcript/messages.ts";
 import type { FoundSession } from "../session/agent-handle.ts";
 
 export interface ShownMessage {
@@ -165,6 +165,10 @@ export function describeEntry(entry: TranscriptEntry): { speaker: string; text: 
         speaker: "note",
         text: typeof entry.content === "string" ? entry.content : JSON.stringify(entry.content),
       };
+    case "custom": {
+      const dropped = droppedText(entry);
+      return dropped === undefined ? undefined : { speaker: "you", text: dropped };
+    }
     case "compaction":
       return { speaker: "summary", text: entry.summary };
     case "branch_summary":

@@ -9,7 +9,7 @@ import { type AgentHandle, expectedTranscript, recordedEnd, transcriptName, tran
 import { incrementCompactionCount } from "./entry-updates.ts";
 import { type HeldLease, withSessionLease } from "./lease.ts";
 import { sessionNotFound, ensureTranscript } from "./window.ts";
-import { createDeliveryMirrorMessage, deliveredText } from "../transcript/messages.ts";
+import { createDeliveryMirrorMessage, deliveredText, droppedDraft } from "../transcript/messages.ts";
 
 const DEFAULT_MAX_LINES = 400;
 
@@ -143,4 +143,20 @@ async function hasTurn(agent: AgentHandle, key: string, turnId: string): Promise
   if (entry === undefined) return false;
   const tail = await undefinedOn(readTail(await transcriptPath(agent, entry), LOOK_BACK_ENTRIES), "not-found");
   return tail?.entries.some(({ entry: line }) => line.type === "message" && line.turnId === turnId) === true;
+}
+
+/** Keeps messages that were accepted and are then dropped. Call it before the drop, with the session's lease. */
+export async function writeDropped(
+  agent: AgentHandle,
+  held: HeldLease,
+  messages: readonly { text: string; reason: string; receivedAt: number }[],
+): Promise<void> {
+  const { key } = held.lease;
+  const entry = await agent.store.get(key);
+  if (entry === undefined) return;
+  await ensureTranscript(agent, key, entry);
+  const expected = expectedTranscript(entry);
+  await using log = await agent.store.transcripts.open(transcriptName(entry), { held, expected });
+  await log.append(messages.map(droppedDraft));
+  await log.sync();
 }

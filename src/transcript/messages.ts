@@ -5,6 +5,7 @@ import {
   type AssistantMessage,
   type Attachment,
   type CompactionEntry,
+  type DraftEntry,
   type MessageContent,
   type MessageEntry,
   type TranscriptEntry,
@@ -191,3 +192,17 @@ export function createTimeLines(): (message: TranscriptMessage) => string | unde
 
 /** Later instants are not dates. */
 const MAX_DATE = 8.64e15;
+
+/** `customType` of a message that was accepted and then dropped. It is shown to people; engines do not see it. */
+const DROPPED_TYPE = "holdfast.dropped";
+
+export function droppedDraft(data: { text: string; reason: string; receivedAt: number }): DraftEntry {
+  return { type: "custom", customType: DROPPED_TYPE, data };
+}
+
+/** The words of a dropped message, with the reason. Undefined: another kind of entry. */
+export function droppedText(entry: TranscriptEntry): string | undefined {
+  if (entry.type !== "custom" || entry.customType !== DROPPED_TYPE || !isRecord(entry.data)) return undefined;
+  const { text, reason } = entry.data;
+  return typeof text === "string" ? `(dropped: ${String(reason)}) ${text}` : undefined;
+}

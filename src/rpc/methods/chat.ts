@@ -17,7 +17,7 @@ import { EVENT_NAMES } from "../protocol.ts";
 import type { HandlersOf, RpcCall } from "../rpc-parts.ts";
 import { type TargetSession, openTarget, setThinking, toOwnerMessage } from "./target.ts";
 import { type TranscriptProblem, addProblem, createProblemList, isLoss } from "../../transcript/scan.ts";
-import { messageText, isFlushEntry, turnIdOf } from "../../transcript/messages.ts";
+import { droppedText, messageText, isFlushEntry, turnIdOf } from "../../transcript/messages.ts";
 
 export const chatHandlers: HandlersOf<"chat.send" | "chat.history" | "chat.abort" | "events.subscribe"> = {
   "chat.send": async (params, { parts }) => {
@@ -148,6 +148,12 @@ function toMessage(entry: TranscriptEntry): TranscriptMessage | undefined {
     case "custom_message": {
       const { customType, content, display } = entry;
       return display ? { role: "custom", customType, content, display, timestamp } : undefined;
+    }
+    case "custom": {
+      const content = droppedText(entry);
+      return content === undefined
+        ? undefined
+        : { role: "custom", customType: entry.customType, content, display: true, timestamp };
     }
     case "compaction": {
       const { summary, tokensBefore } = entry;

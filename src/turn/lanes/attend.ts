@@ -1,12 +1,13 @@
 /**
  * Handles messages that arrive while a turn of their session runs, and messages that need no turn. Depending
  * on the queue mode, a message steers the turn, interrupts it, or waits. Dropped messages are never dropped
- * silently: each causes an event, a log line and a reply to its sender.
+ * silently: each stays in the transcript and causes an event, a log line and a reply to its sender.
  */
 import { TOO_LATE, within } from "../../base/async.ts";
 import type { HoldfastError } from "../../base/errors.ts";
 import type { QueueDrop } from "../../config/choices.ts";
 import type { HeldLease, TakenLease } from "../../session/lease.ts";
+import { writeDropped } from "../../session/transcript-changes.ts";
 import { buildInboundBody, saidBy, senderLabel } from "../body/body.ts";
 import type { LaneControl } from "../commands/command.ts";
 import type { LaneContext, RunningStep, StepResult, WaitingItem } from "../context.ts";
@@ -125,6 +126,8 @@ async function dropItems(
   const ids = items.map(({ item }) => item.id);
   for (const id of ids) lane.mine.add(id);
   try {
+    const lost = items.map(({ item, ctx }) => ({ text: saidBy(ctx), reason: note, receivedAt: item.receivedAt }));
+    if (lane.taken !== undefined) await writeDropped(parts.agent, lane.taken.held, lost);
     const dropped = (await parts.agent.store.inbox.drop(key, ids, note, replies)).map(({ id }) => id);
     if (dropped.length > 0) reportDropped(lane, dropped, note, now);
     return dropped.length;

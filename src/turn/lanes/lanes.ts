@@ -155,6 +155,7 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
     const { quick, next, orphans } = seen;
     if (seen.pending === 0) return await release("end");
     if (seen.shed.length > 0) {
+      if (lane.taken === undefined) return await takeLease();
       await shedItems(lane, seen.shed, seen.settings.drop);
       return "again";
     }

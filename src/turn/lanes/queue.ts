@@ -22,7 +22,8 @@ export async function look(lane: LaneContext) {
   const queued = pending.filter((item) => item.state === "queued").map((item) => classify(item, entry, pipeline));
   const orphans = pending.filter((item) => item.state === "running" && !lane.mine.has(item.id));
   const inOrder = queued.filter((waiting) => !isQuick(waiting));
-  const shed = chooseShed(inOrder, settings, lane.running !== undefined);
+  // A new session has no transcript yet that could keep a dropped message.
+  const shed = entry === undefined ? [] : chooseShed(inOrder, settings, lane.running !== undefined);
   const left = inOrder.filter((waiting) => !shed.includes(waiting));
   const next = chooseNext(left, settings);
   const notBefore = startsAt(next, settings, pipeline.clock.now());
