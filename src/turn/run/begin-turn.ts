@@ -50,7 +50,7 @@ export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefin
     // A turn that fails first does not await it; that must not be an unhandled rejection.
     writing.catch(() => undefined);
   };
-  const complete = (entry: SessionEntry): SessionEntry => withTurnState(entry, workspace.prompt);
+  const complete = (entry: SessionEntry): SessionEntry => withTurnState(entry, workspace.prompt, request);
   const beforeNewWindow = async (entry: SessionEntry, reason: WindowReason): Promise<void> => {
     await captureBefore(request, ctx, hooks, entry, reason);
     const before = { turnId, itemId: request.itemId, trace };
@@ -94,9 +94,14 @@ async function readWorkspace({ parts }: TurnRequest): Promise<Workspace> {
   }
 }
 
-function withTurnState(entry: SessionEntry, workspace: WorkspacePrompt | undefined): SessionEntry {
+function withTurnState(
+  entry: SessionEntry,
+  workspace: WorkspacePrompt | undefined,
+  { parts: { hooks } }: TurnRequest,
+): SessionEntry {
   const skillsSnapshot = workspace === undefined ? undefined : newSnapshot(entry.skillsSnapshot, workspace);
-  const report = workspace?.report;
+  // Hooks may change the prompt. Then the end of the turn reports it.
+  const report = hooks?.listens("agent:bootstrap") === true ? undefined : workspace?.report;
   const isReported = report === undefined || isDeepStrictEqual(report, entry.systemPromptReport);
   return {
     ...entry,

@@ -6,7 +6,7 @@
  * then. A repeated turn finds it in the transcript, or asks for it again.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
+import type { PromptReport, WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
 import type { Offer, OfferRequest } from "../../handoff/handoff.ts";
 import type { CaptureReason, SessionState } from "../../handoff/state.ts";
 import type { BootstrapFile, HookEventName, HookOutcome, HookRequest, HookRunner } from "../../hooks/hook.ts";
@@ -100,8 +100,30 @@ export async function bootstrapHooks(call: Omit<HookCall, "event">, prompt: Work
   const fired = await fireHooks({ ...call, event: "agent:bootstrap", bootstrapFiles: given });
   if (fired === undefined) return { prompt, messages: [] };
   const files = limitFiles(fired.bootstrapFiles, given);
-  const isSame = isDeepStrictEqual(files, given);
-  return { prompt: isSame ? prompt : { ...prompt, system: withFiles(files), files }, messages: fired.messages };
+  const { messages } = fired;
+  if (isDeepStrictEqual(files, given)) return { prompt, messages };
+  const system = withFiles(files);
+  return { prompt: { ...prompt, system, files, report: reportOf(prompt, system, files) }, messages };
+}
+
+/** The report about the prompt with the files of hooks. */
+function reportOf(
+  { report }: WorkspacePrompt,
+  system: string,
+  files: readonly BootstrapFile[],
+): PromptReport | undefined {
+  if (report === undefined) return undefined;
+  const { systemPrompt, injectedWorkspaceFiles: known } = report;
+  // Everything else in the prompt stays the same.
+  const projectContextChars = system.length - systemPrompt.nonProjectContextChars;
+  return {
+    ...report,
+    systemPrompt: { ...systemPrompt, chars: system.length, projectContextChars },
+    injectedWorkspaceFiles: files.map(({ name, content: { length } }) => {
+      const file = known.find((one) => one.name === name && one.injectedChars === length);
+      return file ?? { name, rawChars: length, injectedChars: length, truncated: false };
+    }),
+  };
 }
 
 function appendFiles(system: string, files: readonly BootstrapFile[]): string {

@@ -1,4 +1,5 @@
 /** Hand-offs and hooks during a turn: once, durably, and never blocking it. */
+import type { PromptReport } from "../../engine/workspace/workspace-description.ts";
 import { expect, it } from "vitest";
 import { agentLayout } from "../../config/layout.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -262,7 +263,16 @@ it("gives hooks the workspace's files and the entry, and the agent what they lea
     { name: "AGENTS.md", content: "Be kind." },
     { name: "SOUL.md", content: "s".repeat(50_000) },
   ];
-  home.parts.describeWorkspace = async () => ({ system: withFiles(files), files, withFiles, skills: [], version: 1 });
+  const system = withFiles(files);
+  const report: PromptReport = {
+    source: "run",
+    workspaceDir: "/workspace",
+    bootstrapMaxChars: 20_000,
+    systemPrompt: { chars: system.length, projectContextChars: system.length, nonProjectContextChars: 0 },
+    injectedWorkspaceFiles: [],
+    skills: { promptChars: 0, entries: [] },
+  };
+  home.parts.describeWorkspace = async () => ({ system, files, withFiles, report, skills: [], version: 1 });
   const seen: string[] = [];
   const { called } = await listen(home, ["agent:bootstrap"], ({ context }) => {
     seen.push(...(context.bootstrapFiles ?? []).map(({ name }) => name));
@@ -272,7 +282,11 @@ it("gives hooks the workspace's files and the entry, and the agent what they lea
   });
   await home.say("hello");
   expect(engine.turns[0]?.system).toBe("SOUL.md=50000 AGENTS.md=9 A_b_.._c=3");
-  const { sessionId } = await home.entry();
+  const { sessionId, systemPromptReport } = await home.entry();
+  expect(systemPromptReport).toMatchObject({
+    systemPrompt: { chars: engine.turns[0]?.system.length },
+    injectedWorkspaceFiles: [{ name: "SOUL.md" }, { name: "AGENTS.md", injectedChars: 9 }, { name: "A_b_.._c" }],
+  });
   expect(called[0]?.context).toMatchObject({ sessionId, sessionEntry: { sessionId } });
   expect(seen).toEqual(["AGENTS.md", "SOUL.md"]);
 });

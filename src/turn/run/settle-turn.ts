@@ -2,12 +2,13 @@
  * The end of a turn: the replies for the person, and the changes of the session's entry. Everything is read
  * from the transcript's messages, so that a turn whose answer was complete before a crash ends the same way.
  */
+import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "../../base/errors.ts";
 import type { HoldfastConfig } from "../../config/config.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
 import type { TranscriptEnd } from "../../transcript/damage.ts";
-import type { TurnOutcome, TurnResult } from "../pipeline.ts";
+import type { AgentParts, TurnOutcome, TurnResult } from "../pipeline.ts";
 import { thinkingPayload, usageLine, withUsageLine } from "../reply/levels.ts";
 import type { StreamedAnswer } from "../reply/chat-blocks.ts";
 import { type ReplyPayload, type ReplyResult, buildReplyPayloads } from "../reply/payloads.ts";
@@ -100,12 +101,20 @@ function entryChange({ parts, isHeartbeat, session, workspace }: Turn, ending: T
     ...(session.sessionEntry.groupActivationNeedsSystemIntro === true ? INTRODUCED : {}),
     // Aborted or failed, an engine that was asked has seen it.
     ...(workspace.prompt === undefined ? {} : { systemSent: true }),
+    ...hookReport(parts, session.sessionEntry, workspace),
     ...(estimate === undefined ? {} : { totalTokens: estimate }),
     ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
     ...(isHeartbeat === true ? {} : { lastInteractionAt: agent.clock.now() }),
     ...(end === undefined ? {} : { transcriptEnd: { sessionId, ...end } }),
     abortedLastRun: ending.aborted,
   }));
+}
+
+/** Hooks may change the prompt in each turn, so what it consisted of is known at the end. */
+function hookReport({ hooks }: AgentParts, { systemPromptReport }: SessionEntry, { prompt }: Turn["workspace"]) {
+  const report = hooks?.listens("agent:bootstrap") === true ? prompt?.report : undefined;
+  const isKnown = report === undefined || isDeepStrictEqual(report, systemPromptReport);
+  return isKnown ? {} : { systemPromptReport: report };
 }
 
 const INTRODUCED = { groupActivationNeedsSystemIntro: false };
