@@ -198,7 +198,7 @@ function emptySummary(): ProgressSummary {
 /** Input members that describe a tool call, the most useful first. */
 const DETAIL_MEMBERS = ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt"] as const;
 
-export function toolDetail(input: JsonRecord): string {
+function toolDetail(input: JsonRecord): string {
   return printableLine(mainArgument(input).slice(0, 4 * TOOL_DETAIL), TOOL_DETAIL);
 }
 

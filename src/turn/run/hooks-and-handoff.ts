@@ -6,7 +6,7 @@
  * then. A repeated turn finds it in the transcript, or asks for it again.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
+import type { PromptReport, WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
 import type { Offer, OfferRequest } from "../../handoff/handoff.ts";
 import type { CaptureReason, SessionState } from "../../handoff/state.ts";
 import type { BootstrapFile, HookEventName, HookOutcome, HookRequest, HookRunner } from "../../hooks/hook.ts";
@@ -107,7 +107,11 @@ export async function bootstrapHooks(call: Omit<HookCall, "event">, prompt: Work
 }
 
 /** The report about the prompt with the files of hooks. */
-function reportOf({ report }: WorkspacePrompt, system: string, files: readonly BootstrapFile[]) {
+function reportOf(
+  { report }: WorkspacePrompt,
+  system: string,
+  files: readonly BootstrapFile[],
+): PromptReport | undefined {
   if (report === undefined) return undefined;
   const { systemPrompt, injectedWorkspaceFiles: known } = report;
   // Everything else in the prompt stays the same.
