@@ -178,7 +178,7 @@ function endingIn({ reason, items }: Pick<SessionState, "reason" | "items">): st
 
 function itemLine(item: SummaryItem, remark: string | undefined): string {
   const text = `${oneLine(textOf(item), 220)}${reference(item)}`;
-  return oneLine(`- ${text}${remark === undefined ? "" : ` — ${oneLine(remark, 130)}`}`, LONGEST_LINE);
+  return plainLine(`- ${text}${remark === undefined ? "" : ` — ${oneLine(remark, 130)}`}`, LONGEST_LINE);
 }
 
 /** Ids of other tools can be anything; one that is no plain name leads nowhere. */
@@ -194,7 +194,12 @@ export function shortEntryId(id: string): string {
 }
 
 function oneLine(text: string, width: number): string {
-  return disarmStructure(printableLine(redactText(text), width)).replace(/\s+/g, " ");
+  return plainLine(redactText(text), width);
+}
+
+/** For text without secrets: removing them takes most of the time of an answer. */
+function plainLine(text: string, width: number): string {
+  return disarmStructure(printableLine(text, width)).replace(/\s+/g, " ");
 }
 
 function instant(iso: string): string {
