@@ -42,11 +42,11 @@ const TOGETHER = [
   },
   {
     name: "core",
-    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|json-places|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:output|context)\.js$/,
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|json-places|sqlite|derived-database)|\/dist\/(?:compose\/agent|store\/document-files)\.js$|\/dist\/cli\/(?:output|context)\.js$/,
   },
   {
     name: "sessions",
-    test: /\/dist\/(?:store\/(?:change-feed|create-store|gate|operations|pending|queues|rows|session-entry|store-errors|store-repair|store-rules|sqlite\/(?!sqlite-thread|thread-client)[a-z-]+)|transcript\/(?:codec|entries|messages|migrations|paths|reader|scan)|session\/(?:agent-handle|find-session|title)|base\/sqlite|cli\/commands\/sessions-list)\.js$/,
+    test: /\/dist\/(?:store\/(?:change-feed|create-store|gate|media|operations|pending|queues|rows|session-entry|store-errors|store-repair|store-rules|transcript-files|sqlite\/(?!sqlite-thread|thread-client)[a-z-]+)|transcript\/(?:codec|damage|entries|messages|migrations|new-entries|paths|reader|rewrite|scan)|session\/(?:agent-handle|find-session|reset-trigger|title|window-summary)|base\/sqlite|cli\/commands\/sessions-list)\.js$/,
   },
   {
     name: "native-sessions",

@@ -35,10 +35,12 @@ const COMMIT_WAIT_MS = 25;
 /** Writing the view of more entries keeps the event loop busy for too long. */
 const FEW_ENTRIES = 200;
 
-export function createServerExecutor(database: SqliteDatabase, writer: string, onCommitted: OnCommitted): Executor {
-  const thread = lazy(async () =>
-    (await import("./thread-client.ts")).createThreadExecutor({ path: database.path, writer }, onCommitted),
-  );
+export function createServerExecutor(
+  database: SqliteDatabase,
+  onCommitted: OnCommitted,
+  makeThread: () => Promise<Executor>,
+): Executor {
+  const thread = lazy(makeThread);
   let needsThread = false;
   let openWrites = 0;
   let commitMs = 0;

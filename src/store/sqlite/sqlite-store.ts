@@ -40,7 +40,9 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   };
   const isServer = options.execution === "thread";
   const executor = isServer
-    ? createServerExecutor(database, writer, onCommitted)
+    ? createServerExecutor(database, onCommitted, async () =>
+        (await import("./thread-client.ts")).createThreadExecutor({ path, writer }, onCommitted),
+      )
     : createInlineExecutor(database, onCommitted);
   const view = viewPath === undefined ? noView : createView(() => executor.writeView(viewPath), logger);
   // A killed process may have left an outdated view.

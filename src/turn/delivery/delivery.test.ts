@@ -57,7 +57,7 @@ describe("delivery", () => {
     await using world = await createPipelineHome({ home: home.path });
     await world.pipeline.start();
     const { outbox } = (await world.parts()).agent.store;
-    const { due } = outbox;
+    const due = outbox.due.bind(outbox);
     let reads = 0;
     outbox.due = async (...given) => {
       reads += 1;

@@ -250,8 +250,9 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     wake: (key?: string): void => {
       // A session that is being served is read again afterwards.
       const serving = key === undefined ? undefined : busy.get(key);
-      if (serving === undefined) bell.ring();
-      else serving.changes += 1;
+      if (serving !== undefined) serving.changes += 1;
+      else if (key !== undefined && busy.size >= MAX_PARALLEL) isFull = true;
+      else bell.ring();
     },
     /** Ends when everything that is due now is sent, or when the time is over. */
     stop: async (graceMs: number): Promise<void> => {
