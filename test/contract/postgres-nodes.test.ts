@@ -1,6 +1,7 @@
 /** Several processes on one PostgreSQL: leases, liveness, changes and lost connections. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLogger, silentLogger } from "../../src/base/log.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
@@ -28,15 +29,23 @@ import { entry, put, refusal } from "./store-fixture.ts";
 const KEY = "agent:main:main";
 const LONG_MS = 3_600_000;
 
+interface OpenOptions {
+  agentId?: string;
+  directUrl?: string;
+  steps?: SchemaSteps;
+  clock?: Clock;
+}
+
 async function open(
   url: string,
-  { agentId = "main", directUrl, steps }: { agentId?: string; directUrl?: string; steps?: SchemaSteps } = {},
+  { agentId = "main", directUrl, steps, clock }: OpenOptions = {},
 ): Promise<Store & AsyncDisposable> {
   const node = await openNode({ url, directUrl }, silentLogger, steps);
   // These tests write no transcript.
   const store = await createPostgresStore({
     agentId,
     node,
+    clock,
     copiesFolder: "/dev/null/none",
     mediaFolder: "/dev/null/none",
   });
@@ -316,6 +325,23 @@ describe("nodes of a postgres store", () => {
     const all = { model: "one", label: "two", displayName: "three", totalTokens: 4 };
     expect(await store.get(KEY)).toMatchObject(all);
     expect(await store.update(KEY, () => undefined)).toMatchObject(all);
+  });
+
+  it("repeats a delivery at its time, whatever the clock of the node says that tried it", async () => {
+    await using database = await freshDatabase();
+    const now = (): number => Date.now() + 300_000;
+    await using ahead = await open(database.url, { clock: { ...systemClock, now } });
+    await using other = await open(database.url);
+    const target = { channel: "web", accountId: "default", to: "ada" };
+    const [item] = await ahead.outbox.enqueue(KEY, [{ idempotencyKey: "one", target, payload: {} }]);
+    const id = item?.id ?? 0;
+    await ahead.outbox.startSending(id, 0);
+    await ahead.outbox.retry(id, now() + 300, "no answer");
+    expect(await other.outbox.due(Date.now(), 1)).toEqual([]);
+    const [route] = await other.outbox.routes();
+    expect(Math.abs((route?.dueAt ?? 0) - Date.now())).toBeLessThan(10_000);
+    await until(async () => (await other.outbox.due(Date.now(), 1)).length === 1, "the next attempt");
+    expect((await ahead.outbox.due(now(), 1)).length).toBe(1);
   });
 
   it("reports a change that commits after a later one", async () => {
