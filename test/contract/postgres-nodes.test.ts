@@ -317,7 +317,6 @@ describe("nodes of a postgres store", () => {
     const attempt = await store.leases.acquire(KEY, { ttlMs: LONG_MS, claim: true });
     if (!attempt.acquired || attempt.claimed === undefined) throw new Error("The message was not claimed");
     const { lease, claimed } = attempt;
-    const add = (field: object) => (before: SessionEntry | undefined) => ({ ...(before ?? entry("id")), ...field });
     await other.update(KEY, add({ model: "one" }));
     await store.update(KEY, add({ label: "two" }), { lease });
     await other.update(KEY, add({ displayName: "three" }));
@@ -329,19 +328,18 @@ describe("nodes of a postgres store", () => {
 
   it("repeats a delivery at its time, whatever the clock of the node says that tried it", async () => {
     await using database = await freshDatabase();
-    const now = (): number => Date.now() + 300_000;
-    await using ahead = await open(database.url, { clock: { ...systemClock, now } });
+    await using ahead = await open(database.url, { clock: { ...systemClock, now: nowAhead } });
     await using other = await open(database.url);
     const target = { channel: "web", accountId: "default", to: "ada" };
     const [item] = await ahead.outbox.enqueue(KEY, [{ idempotencyKey: "one", target, payload: {} }]);
     const id = item?.id ?? 0;
     await ahead.outbox.startSending(id, 0);
-    await ahead.outbox.retry(id, now() + 300, "no answer");
+    await ahead.outbox.retry(id, nowAhead() + 300, "no answer");
     expect(await other.outbox.due(Date.now(), 1)).toEqual([]);
     const [route] = await other.outbox.routes();
     expect(Math.abs((route?.dueAt ?? 0) - Date.now())).toBeLessThan(10_000);
     await until(async () => (await other.outbox.due(Date.now(), 1)).length === 1, "the next attempt");
-    expect((await ahead.outbox.due(now(), 1)).length).toBe(1);
+    expect((await ahead.outbox.due(nowAhead(), 1)).length).toBe(1);
   });
 
   it("reports a change that commits after a later one", async () => {
@@ -401,6 +399,13 @@ describe("nodes of a postgres store", () => {
     await third.close();
   });
 });
+
+/** The clock of a node that is five minutes ahead. */
+const nowAhead = (): number => Date.now() + 300_000;
+
+function add(field: object) {
+  return (before: SessionEntry | undefined) => ({ ...(before ?? entry("id")), ...field });
+}
 
 const RECORD =
   "INSERT INTO holdfast.changes (writer, list) VALUES (1, json_build_array(json_build_array('main', 'entry', $1::text)))";
