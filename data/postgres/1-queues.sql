@@ -179,7 +179,7 @@ BEGIN
       INSERT INTO holdfast.outbox (agent, key, idempotency_key, channel, account_id, target, payload, created_at,
           due_at, state, attempts)
         VALUES (p_agent, p_key, v_draft.idempotency_key, v_draft.channel, v_draft.account_id, v_draft.target,
-          v_draft.payload, p_now, p_now, CASE WHEN v_starts THEN 'sending' ELSE 'pending' END, v_starts::integer)
+          v_draft.payload, p_now, holdfast.now_ms(), CASE WHEN v_starts THEN 'sending' ELSE 'pending' END, v_starts::integer)
         ON CONFLICT DO NOTHING
         RETURNING * INTO v_item;
       IF FOUND THEN
@@ -212,15 +212,15 @@ BEGIN
     CASE WHEN FOUND THEN holdfast.change(p_agent, 'outbox', v_item.key, v_item.channel, v_item.account_id) END)::holdfast.written;
 END $$;
 
--- `delivered` is final, whatever is reported later.
+-- `delivered` is final, whatever is reported later. `p_delay` is the time to the next attempt: clocks of nodes differ.
 CREATE FUNCTION holdfast.settle_delivery(
-  p_agent text, p_id bigint, p_state text, p_due_at double precision, p_delivered_id text, p_note text
+  p_agent text, p_id bigint, p_state text, p_delay double precision, p_delivered_id text, p_note text
 ) RETURNS holdfast.written LANGUAGE plpgsql AS $$
 DECLARE
   v_item holdfast.outbox;
 BEGIN
   UPDATE holdfast.outbox
-    SET state = p_state, due_at = coalesce(p_due_at, due_at), note = coalesce(p_note, note),
+    SET state = p_state, due_at = coalesce(holdfast.now_ms() + p_delay, due_at), note = coalesce(p_note, note),
       delivered_id = p_delivered_id
     WHERE id = p_id AND state <> 'delivered'
     RETURNING * INTO v_item;

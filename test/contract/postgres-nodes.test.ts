@@ -1,6 +1,7 @@
 /** Several processes on one PostgreSQL: leases, liveness, changes and lost connections. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLogger, silentLogger } from "../../src/base/log.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
@@ -28,15 +29,23 @@ import { entry, put, refusal } from "./store-fixture.ts";
 const KEY = "agent:main:main";
 const LONG_MS = 3_600_000;
 
+interface OpenOptions {
+  agentId?: string;
+  directUrl?: string;
+  steps?: SchemaSteps;
+  clock?: Clock;
+}
+
 async function open(
   url: string,
-  { agentId = "main", directUrl, steps }: { agentId?: string; directUrl?: string; steps?: SchemaSteps } = {},
+  { agentId = "main", directUrl, steps, clock }: OpenOptions = {},
 ): Promise<Store & AsyncDisposable> {
   const node = await openNode({ url, directUrl }, silentLogger, steps);
   // These tests write no transcript.
   const store = await createPostgresStore({
     agentId,
     node,
+    clock,
     copiesFolder: "/dev/null/none",
     mediaFolder: "/dev/null/none",
   });
@@ -308,7 +317,6 @@ describe("nodes of a postgres store", () => {
     const attempt = await store.leases.acquire(KEY, { ttlMs: LONG_MS, claim: true });
     if (!attempt.acquired || attempt.claimed === undefined) throw new Error("The message was not claimed");
     const { lease, claimed } = attempt;
-    const add = (field: object) => (before: SessionEntry | undefined) => ({ ...(before ?? entry("id")), ...field });
     await other.update(KEY, add({ model: "one" }));
     await store.update(KEY, add({ label: "two" }), { lease });
     await other.update(KEY, add({ displayName: "three" }));
@@ -316,6 +324,22 @@ describe("nodes of a postgres store", () => {
     const all = { model: "one", label: "two", displayName: "three", totalTokens: 4 };
     expect(await store.get(KEY)).toMatchObject(all);
     expect(await store.update(KEY, () => undefined)).toMatchObject(all);
+  });
+
+  it("repeats a delivery at its time, whatever the clock of the node says that tried it", async () => {
+    await using database = await freshDatabase();
+    await using ahead = await open(database.url, { clock: { ...systemClock, now: nowAhead } });
+    await using other = await open(database.url);
+    const target = { channel: "web", accountId: "default", to: "ada" };
+    const [item] = await ahead.outbox.enqueue(KEY, [{ idempotencyKey: "one", target, payload: {} }]);
+    const id = item?.id ?? 0;
+    await ahead.outbox.startSending(id, 0);
+    await ahead.outbox.retry(id, nowAhead() + 300, "no answer");
+    expect(await other.outbox.due(Date.now(), 1)).toEqual([]);
+    const [route] = await other.outbox.routes();
+    expect(Math.abs((route?.dueAt ?? 0) - Date.now())).toBeLessThan(10_000);
+    await until(async () => (await other.outbox.due(Date.now(), 1)).length === 1, "the next attempt");
+    expect((await ahead.outbox.due(nowAhead(), 1)).length).toBe(1);
   });
 
   it("reports a change that commits after a later one", async () => {
@@ -375,6 +399,13 @@ describe("nodes of a postgres store", () => {
     await third.close();
   });
 });
+
+/** The clock of a node that is five minutes ahead. */
+const nowAhead = (): number => Date.now() + 300_000;
+
+function add(field: object) {
+  return (before: SessionEntry | undefined) => ({ ...(before ?? entry("id")), ...field });
+}
 
 const RECORD =
   "INSERT INTO holdfast.changes (writer, list) VALUES (1, json_build_array(json_build_array('main', 'entry', $1::text)))";

@@ -32,8 +32,8 @@ const LEASE_MARGIN_MS = 1000;
 
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { node, agentId, copiesFolder: folder, clock = systemClock, logger = silentLogger } = options;
-  const reads = postgresReads(node, agentId);
-  const { write, takeKnown } = postgresWrites(node, agentId);
+  const reads = postgresReads(node, agentId, clock);
+  const { write, takeKnown } = postgresWrites(node, agentId, clock);
   const feed = createListeners(logger, () => node.changes.listen(agentId, (changes) => feed.tell(changes)));
 
   return await createStore(options, {

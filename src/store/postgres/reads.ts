@@ -12,13 +12,14 @@ import type { StoreReads, StoredHandoff } from "../rows.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import { fromRow, handoffFromJson } from "../store-rules.ts";
 import type { KeptHandoff, Window } from "../store.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Row, Value } from "./connection.ts";
 import type { PostgresNode } from "./node.ts";
 
 /** Sorts after every character of a session id. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-export function postgresReads(node: Pick<PostgresNode, "read">, agentId: string): StoreReads {
+export function postgresReads(node: Pick<PostgresNode, "read">, agentId: string, clock: Clock): StoreReads {
   /** `$1` is the agent. */
   const all = async (sql: string, ...values: Value[]): Promise<Row[]> => await node.read(sql, [agentId, ...values]);
   const first = async <T>(read: (row: Row) => T, sql: string, ...values: Value[]): Promise<T | undefined> => {
@@ -78,11 +79,13 @@ export function postgresReads(node: Pick<PostgresNode, "read">, agentId: string)
         "SELECT * FROM holdfast.outbox WHERE agent = $1 AND idempotency_key = $2",
         idempotencyKey,
       ),
-    due: async (now, limit, route) => (await all(DUE, now, limit, route?.channel, route?.accountId)).map(toOutboxItem),
+    due: async (now, limit, route) =>
+      (await all(DUE, now - clock.now(), limit, route?.channel, route?.accountId)).map(toOutboxItem),
     routes: async () => {
-      const sql = `SELECT channel, account_id, count(*) AS waiting, min(due_at) AS due_at
+      const sql = `SELECT channel, account_id, count(*) AS waiting, min(due_at) - holdfast.now_ms() AS due_at
         FROM holdfast.outbox WHERE agent = $1 AND state IN ('pending', 'sending') GROUP BY channel, account_id`;
-      return (await all(sql)).map((row) => fromRow<WaitingRoute>(row, []));
+      const rows = (await all(sql)).map((row) => fromRow<WaitingRoute>(row, []));
+      return rows.map((row) => ({ ...row, dueAt: row.dueAt + clock.now() }));
     },
     failures: async (limit) => {
       const sql = "SELECT * FROM holdfast.outbox WHERE agent = $1 AND state = 'failed' ORDER BY id DESC LIMIT $2";
@@ -100,11 +103,8 @@ export function postgresReads(node: Pick<PostgresNode, "read">, agentId: string)
   };
 }
 
-/**
- * Whether an item may be sent at this instant. Only a repetition waits for its time: that of a new or interrupted item
- * comes from the clock of the node that wrote it, which may be ahead of the reader's.
- */
-const isDue = (item: string): string => `(${item}.due_at <= $2 OR ${item}.state = 'sending'
+/** Whether an item may be sent `$2` ms from now. The database's clock decides. Only a repetition waits for its time. */
+const isDue = (item: string): string => `(${item}.due_at <= holdfast.now_ms() + $2 OR ${item}.state = 'sending'
     OR (${item}.attempts = 0 AND ${item}.note IS NULL))`;
 
 /** Due items, except those after an item of the same key and route that is not due. */

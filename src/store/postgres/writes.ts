@@ -3,6 +3,7 @@
  * everything or nothing.
  */
 import { createKeyedMutex } from "../../base/async.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { TakeKnown } from "../create-store.ts";
 import type { Write, WriteArguments, WriteName, WriteResult } from "../operations.ts";
 import { applyPendingChange } from "../pending.ts";
@@ -26,7 +27,11 @@ import { readPending, toInboxItem, toLease, toOutboxItem, toWindow } from "./rea
 
 type Writes = { [Name in WriteName]: (given: WriteArguments<Name>) => Promise<WriteResult<Name>> };
 
-export function postgresWrites(node: PostgresNode, agentId: string): { write: Write; takeKnown: TakeKnown } {
+export function postgresWrites(
+  node: PostgresNode,
+  agentId: string,
+  clock: Clock,
+): { write: Write; takeKnown: TakeKnown } {
   const pendingTurns = createKeyedMutex();
   const known = createKnownEntries();
   /** Calls a function whose first parameters are the agent and the key or the id. */
@@ -110,10 +115,10 @@ export function postgresWrites(node: PostgresNode, agentId: string): { write: Wr
     },
     startSending: async ({ id, attempts }) => (await call("start_sending", id, [attempts])) === true,
     settleDelivery: async ({ id, ...end }) => {
-      const dueAt = end.state === "pending" ? end.dueAt : undefined;
+      const delay = end.state === "pending" ? end.dueAt - clock.now() : undefined;
       const deliveredId = end.state === "delivered" ? end.deliveredId : undefined;
       const note = end.state === "delivered" ? undefined : end.note;
-      await call("settle_delivery", id, [end.state, dueAt, deliveredId, note], true).catch(refuse({ id }));
+      await call("settle_delivery", id, [end.state, delay, deliveredId, note], true).catch(refuse({ id }));
     },
     prune: async ({ queue, before, limit }) => {
       const sql = `SELECT holdfast.prune_${queue}($1, $2, $3) AS pruned`;
