@@ -4,8 +4,8 @@
  * - The cost of an append depends on its size, not on the size of the file.
  * - The path is checked before every append. A replaced file (compaction, migration) is opened again, so a log may stay
  *   open while its transcript is compacted.
- * - With a fence, a log continues from its own last entry: a line of a writer that lost the lease becomes a side
- *   branch. Without a fence, it continues from the last line of the file, under a file lock.
+ * - With a fence, a log continues from the last entry of its lease: a line of a writer that lost the lease becomes a
+ *   side branch. Without a fence, it continues from the last line of the file, under a file lock.
  */
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -312,7 +312,7 @@ async function reopen(settings: Settings, state: LogState): Promise<void> {
 
 /** Handles changes that others made to the file since the last write. */
 async function catchUp(settings: Settings, state: LogState): Promise<void> {
-  const { path, fence, backing, onProblem } = settings;
+  const { path, fence, epoch, backing, onProblem } = settings;
   const change = state.appender.compare();
   if (change === "unchanged") return;
   state.kept = undefined;
@@ -321,13 +321,17 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
     await reopen(settings, state);
   } else {
     await cutTornTail(state.appender.handle, path, settings);
-    if (fence !== undefined) onProblem?.({ reason: "the file was changed by a process without the lease" });
   }
   state.appender.settle();
   const window = await scanTailWindow(state.appender.handle, { onProblem });
   const leaf = leafIn(window, state.ids, settings);
+  // Another log of the same holder, such as for messages that are dropped while a turn runs.
+  const isByHolder = epoch !== undefined && leaf?.entry.leaseEpoch === epoch;
+  if (fence !== undefined && change === "changed" && backing === undefined && !isByHolder) {
+    onProblem?.({ reason: "the file was changed by a process without the lease" });
+  }
   const ownLeafStands = change === "changed" || window.some(({ entry }) => entry.id === state.leafId);
-  if (fence !== undefined && state.leafId !== undefined && ownLeafStands) return;
+  if (fence !== undefined && state.leafId !== undefined && ownLeafStands && !isByHolder) return;
   state.leafId = leaf?.entry.id;
 }
 

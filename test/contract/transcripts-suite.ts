@@ -74,6 +74,19 @@ function describeWriting(makeStore: MakeStore): void {
     expect(await textsIn(second)).toEqual(["a", "0", "1", "2"]);
   });
 
+  it("keeps the entries of two logs of one lease in one conversation", async () => {
+    await using fixture = await makeStore();
+    const { store } = fixture;
+    await create(store, ["a"]);
+    const held = await hold(store);
+    await using turn = await store.transcripts.open(NAME, { held });
+    await turn.append([userDraft("b")]);
+    await using other = await store.transcripts.open(NAME, { held });
+    await other.append([userDraft("c")]);
+    await turn.append([userDraft("d")]);
+    expect(await textsIn(store)).toEqual(["a", "b", "c", "d"]);
+  });
+
   it("refuses a name that is taken", async () => {
     await using fixture = await makeStore();
     const second = await fixture.reopen();

@@ -161,15 +161,16 @@ function startOf(ctx: WaitingItem["ctx"]): string {
 
 export function laneControl(lane: LaneContext, command: WaitingItem): LaneControl {
   const { chatId } = command.item.address;
+  // People in the chat of the command see its answer.
+  const reply = ({ item }: WaitingItem) => (item.address.chatId === chatId ? undefined : STOPPED_BY_OTHERS);
   return {
     stop: async () => {
-      const aborted = abortRunning(lane, turnStopped("somebody asked for it"));
       const { queued } = await look(lane);
       const before = queued.filter((item) => !isQuick(item) && item.item.id < command.item.id);
-      const dropped = await dropItems(lane, before, {
-        note: "stopped",
-        // People in the chat of the command see its answer.
-        reply: ({ item }) => (item.address.chatId === chatId ? undefined : STOPPED_BY_OTHERS),
+      let aborted = false;
+      const dropped = await dropItems(lane, before, { note: "stopped", reply }).finally(() => {
+        // Last: when the running turn ends, the lane starts the next message that waits.
+        aborted = abortRunning(lane, turnStopped("somebody asked for it"));
       });
       return { aborted, dropped };
     },
