@@ -23,6 +23,7 @@ export function createEventRelay(watch: Watcher | undefined, log: Logger) {
   const waiting: RunnerEvent[] = [];
   let lost = 0;
   let isHandling = false;
+  let handling = Promise.resolve();
   const drain = async (handle: Watcher): Promise<void> => {
     isHandling = true;
     for (let next = takeNext(); next !== undefined; next = takeNext()) {
@@ -47,7 +48,11 @@ export function createEventRelay(watch: Watcher | undefined, log: Logger) {
         if (waiting.length >= MAX_WAITING && isMinor(event)) lost += 1;
         else waiting.push(event);
       }
-      if (!isHandling) void drain(watch);
+      if (!isHandling) handling = drain(watch);
+    },
+    /** Resolves when the watcher has seen all events so far. */
+    async idle(): Promise<void> {
+      await handling;
     },
   };
 }
@@ -94,19 +99,19 @@ export function createProgressTracker() {
   let requestsUsd = 0;
 
   /** What the running turn has cost, at list prices: Claude Code reports the cost when a turn ends. */
-  const seeUsage = (part: StreamPart, relay: EventRelay): void => {
+  const seeUsage = (part: StreamPart, relay: Pick<EventRelay, "emit">): void => {
     if (part.kind === "message-start") [model, started] = [part.model, part.usage];
     if (part.kind !== "message-end") return;
     requestsUsd += requestCost(model, started, part.usage);
     summary.costUsd = endedUsd + requestsUsd;
     relay.emit({ type: "cost", costUsd: summary.costUsd });
   };
-  const seeText = (said: string, subagent: string | undefined, relay: EventRelay): void => {
+  const seeText = (said: string, subagent: string | undefined, relay: Pick<EventRelay, "emit">): void => {
     if (subagent !== undefined) return;
     text = `${text}${said}`.slice(-4 * LAST_TEXT);
     relay.emit({ type: "text", text: said });
   };
-  const seeTool = (tool: ToolUse, subagent: string | undefined, relay: EventRelay): void => {
+  const seeTool = (tool: ToolUse, subagent: string | undefined, relay: Pick<EventRelay, "emit">): void => {
     const { id, name, input } = tool;
     const detail = toolDetail(input);
     summary.toolUses += 1;
@@ -115,7 +120,7 @@ export function createProgressTracker() {
     tools.set(id, tool);
     relay.emit({ type: "tool", name, detail, isSubagent: subagent !== undefined });
   };
-  const seeToolResult = ({ toolUseId, isError, text: said }: ToolResult, relay: EventRelay): void => {
+  const seeToolResult = ({ toolUseId, isError, text: said }: ToolResult, relay: Pick<EventRelay, "emit">): void => {
     const { name = "tool", input } = tools.get(toolUseId) ?? {};
     tools.delete(toolUseId);
     if (isError)
@@ -126,7 +131,7 @@ export function createProgressTracker() {
 
   return {
     /** Starts counting for a task and reports at intervals. Returns a function that ends the reports. */
-    begin(relay: EventRelay, everyMs: number): () => void {
+    begin(relay: Pick<EventRelay, "emit">, everyMs: number): () => void {
       startedAt = performance.now();
       summary = emptySummary();
       endedUsd = 0;
@@ -142,7 +147,7 @@ export function createProgressTracker() {
       return () => clearInterval(timer);
     },
     /** Counts one event and passes it on if watchers need it. */
-    see(event: ClaudeEvent, relay: EventRelay): void {
+    see(event: ClaudeEvent, relay: Pick<EventRelay, "emit">): void {
       switch (event.type) {
         case "init":
           streamed.clear();

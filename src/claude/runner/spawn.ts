@@ -4,6 +4,7 @@
  * - If the session to resume is gone, a fresh session gets the rest of its history, and a warning says so.
  * - A process that dies at work is never restarted: the task may already have had effects.
  */
+import { within } from "../../base/async.ts";
 import { HoldfastError, hasCode } from "../../base/errors.ts";
 import { checkLabel, checkTaskLabel } from "../registry/registry.ts";
 import { ActiveRun, type RunnerContext, type TaskResult } from "./active-run.ts";
@@ -15,7 +16,7 @@ import { type EventRelay, createEventRelay } from "./run-events.ts";
 import type { ClaudeCodeResult, SpawnOptions, RunnerParts } from "./runner-contract.ts";
 import { redactText } from "../../base/redact.ts";
 import { RUN_KIND_VARIABLE } from "../attribution.ts";
-import type { ClaudeProcessOptions } from "./process/claude-process.ts";
+import type { AskPermission, ClaudeProcessOptions } from "./process/claude-process.ts";
 import {
   type RunRecordFile,
   createRunRecord,
@@ -85,12 +86,23 @@ async function runInNewProcess(
   await refuseChat(context, options);
   const relay = createEventRelay(options.onEvent, parts.log);
   const reservation = await reserve({ options, parts, relay, signal: options.signal, onArrived });
-  const spawn: Spawn = { context, options, reservation, relay, warnings: [] };
+  const asking = { ...options, onPermission: options.onPermission && afterEvents(relay, options.onPermission) };
+  const spawn: Spawn = { context, options: asking, reservation, relay, warnings: [] };
   relay.emit({ type: "selected", selection: reservation.selection });
   const isFresh = reservation.start.kind === "new";
   const message = isFresh ? parts.markTask(options.agentId, options.task) : options.task;
   const result = await runReserved(spawn, message);
   return result === "stale" ? await runInFreshSession(spawn) : result;
+}
+
+const MAX_EVENT_DELAY_MS = 1000;
+
+/** Asks once the watcher knows what came before, such as the cost, which it stores. */
+function afterEvents(relay: EventRelay, ask: AskPermission): AskPermission {
+  return async (question, withdrawn) => {
+    await within(MAX_EVENT_DELAY_MS, relay.idle());
+    return await ask(question, withdrawn);
+  };
 }
 
 /** The chat's next answer would see the task, so only the conversation itself may resume its session. */
