@@ -10,7 +10,8 @@ export const SECRET_FIELD = new RegExp(`^(?:${oneOf("field")}|.*(?:${PASSWORD}|$
 type Span = readonly [start: number, end: number];
 type Locate = (match: RegExpExecArray, text: string, done: number) => Span | undefined;
 /** A rule is tried only on a text with one of its words. Its expression is compiled when it is needed. */
-type Rule = Readonly<{ words: readonly string[]; find: () => RegExp; locate: Locate }>;
+type Rule = Readonly<{ words: readonly Word[]; find: () => RegExp; locate: Locate }>;
+type Word = Readonly<{ word: string; pairs: readonly number[] }>;
 
 const OPTIONS = String.raw`\s(?:[^\n|;]{0,200}?\s)??`;
 const GIVEN = String.raw`(?!["']?\[redacted)(?:{QUOTED}|[^\s"'\x60-][^\s"'\x60]{2,255})`;
@@ -23,6 +24,8 @@ const commands = linesOf("commands").map(([words = "", start = ""]) => [
   "isGiven",
   `(\\b(?:${start.replaceAll(" … ", OPTIONS)}))${GIVEN}`,
 ]);
+/** Marks the pairs of characters in a text; see `pairAt`. */
+const seen = new Uint8Array(4096);
 const rules: readonly Rule[] = [
   ...rulesOf(linesOf("long"), "g", () => secretInRun),
   ...rulesOf([...commands, ...linesOf("exact")], "g"),
@@ -45,19 +48,36 @@ const known = lazily(() => {
 
 export function applyRules(text: string): string {
   let result = text;
-  let lower = text.toLowerCase();
+  let has = wordFinder(text);
   for (const { words, find, locate } of rules) {
-    if (!words.some((word) => lower.includes(word))) continue;
+    if (!words.some(has)) continue;
     const next = redactMatches(result, find(), locate);
-    if (next !== result) lower = next.toLowerCase();
+    if (next !== result) has = wordFinder(next);
     result = next;
   }
   return redactColumns(result);
 }
 
+/** Tells whether the text has a word. The pairs of characters in the text rule out most words without a search. */
+function wordFinder(text: string): (word: Word) => boolean {
+  const lower = text.toLowerCase();
+  seen.fill(0);
+  for (let at = 1; at < lower.length; at++) seen[pairAt(lower, at)] = 1;
+  return ({ word, pairs }) => pairs.every((pair) => seen[pair] === 1) && lower.includes(word);
+}
+
+/** A number for a character and the one before it. Different pairs may share one. */
+function pairAt(text: string, at: number): number {
+  return (text.charCodeAt(at - 1) * 31 + text.charCodeAt(at)) % seen.length;
+}
+
+function toWord(word: string): Word {
+  return { word, pairs: Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => pairAt(word, at + 1)) };
+}
+
 function rulesOf(lines: readonly string[][], flags: string, locator = locatorOf): Rule[] {
   return lines.map(([words = "", name, expression]) => ({
-    words: words.split("|").map((word) => word.trim()),
+    words: words.split("|").map((word) => toWord(word.trim())),
     find: finder(expression, flags),
     locate: locator(judgeOf(name)),
   }));
